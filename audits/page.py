@@ -71,7 +71,7 @@ def write(
     """Return the page; what was not attacked yet is named on it."""
     parts = [
         "# What the auditor found",
-        "Written by `make audit`; do not edit. How it is certified: `audit_method.md`.",
+        "Written by `make audit`; do not edit. How it is certified: `auditing.md`.",
         f"Machine: {machine}. Seed of all rehearsals: {seed}.",
         _mechanisms(cells, missing),
         _exact(exact),

@@ -49,8 +49,8 @@ def _classifier(delta: float, unit: str = "add_remove") -> Callable[[float, tabl
         return LinearClassifier(
             epsilon,
             delta,
-            table.data_norm,
-            unit,
+            data_norm=table.data_norm,
+            unit=unit,
             columns=table.columns,
             classes=[False, True],
         )

@@ -23,7 +23,7 @@ import tables
 HERE = Path(__file__).parent
 SCORES = ("accuracy", "AUC", "log loss")
 OURS = "LinearClassifier"
-HINTED = "LinearClassifier, n_hint"
+HINTED = "LinearClassifier, expected_rows"
 REGRESSOR = "LinearRegressor"
 PRIVATE_PEERS = ("Opacus", "diffprivlib")
 ALIKE = 0.001
@@ -183,7 +183,7 @@ class Comparison:
                 yield f"{score}, against the defaults before: {_count_changes(met)}"
         for score in SCORES:
             if met := list(self.hints(score)):
-                yield f"{score}, told roughly how many rows (`n_hint`): {_count_changes(met)}"
+                yield f"{score}, told how many rows (`expected_rows`): {_count_changes(met)}"
 
     def _squares(self) -> str:
         lines = [

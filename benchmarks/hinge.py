@@ -25,9 +25,9 @@ from sklearn.metrics import roc_auc_score
 
 import tables
 from discreet.mechanisms import NoisyGradient
+from discreet.solvers import StepRule
+from discreet.solvers.step_rules import Stiffness
 from discreet.svm import LinearSVC
-from discreet.updates import StepRule
-from discreet.updates.step_rules import Stiffness
 
 NAMES = ("adult", "bank", "codrna", "covtype")
 BATCH, EPOCHS, RATE = 4096, 60, 8.0

@@ -24,8 +24,8 @@ from discreet.mechanisms import FollowingHistogram
 from discreet.mechanisms.summing.score_cells import LIMIT, losses_at, place_rows
 from discreet.metrics import BinaryScores, CountNoise, NumberScores, ScoreBins, Scores
 from discreet.metrics.errors_of_numbers import ErrorCells
-from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.score_bins import FEW_BINS, cells_of_first
+from discreet.metrics.scored_table import RowCoins
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, NoPrivacy, Pure
 from discreet.questions import FollowingCounts, Interval

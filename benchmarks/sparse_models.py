@@ -28,8 +28,7 @@ from discreet import LinearClassifier
 from discreet.errors import RehearsalWarning
 from discreet.feature_selection import PeelingSupport
 from discreet.linear_model import FrankWolfeClassifier, FrankWolfeLasso, SparseClassifier
-from discreet.mechanisms.frank_wolfe import weight_of_corners
-from discreet.mechanisms.sampling.signed_choice import draw_signed
+from discreet.mechanisms.frank_wolfe import draw_signed, weight_of_corners
 from discreet.mechanisms.summing.rounded_slopes import KeptSums, RoundedSlopes
 from discreet.noise import RehearsalNoise
 
@@ -85,8 +84,8 @@ def models(epsilon: float, seed: int, X: Any) -> dict[str, Callable[[], Any]]:
         "sparse": lambda: SparseClassifier(
             **common, data_range=limits_of(X), n_features_to_select=SIZE, expected_rows=rows
         ),
-        "Frank-Wolfe": lambda: FrankWolfeClassifier(**common, data_norm=1.0, expected_rows=rows),
-        "linear": lambda: LinearClassifier(**common, data_norm=length, n_hint=rows),
+        "Frank-Wolfe": lambda: FrankWolfeClassifier(**common, entry_bound=1.0, expected_rows=rows),
+        "linear": lambda: LinearClassifier(**common, data_norm=length, expected_rows=rows),
     }
 
 
@@ -198,7 +197,7 @@ def race(
     rounding, does not.
     """
     X, y = synthetic(rows, columns, entries)
-    model = FrankWolfeLasso(1.0, DELTA, data_norm=1.0, target_range=(-1, 1), l1_radius=5.0,
+    model = FrankWolfeLasso(1.0, DELTA, entry_bound=1.0, target_range=(-1, 1), l1_radius=5.0,
                             expected_rows=rows, fit_intercept=False, rehearsal=1)  # fmt: skip
     whole, fitted = clock(lambda: model.set_params(max_iter=steps).fit(X, y))
     plan = plan_of(model, X)
@@ -239,7 +238,7 @@ def plan_of(model: FrankWolfeLasso, X: Any) -> Any:
 
     target = model.learning_target()
     budget, unit = Budget(model.epsilon, model.delta), unit_named(model.unit)
-    asked = model._ask(Shape(X.shape[1], model.max_rows, target.labels), target, budget, unit)
+    asked = model._ask(Shape(X.shape[1], model.row_limit, target.labels), target, budget, unit)
     return asked.mechanism.plan(asked.question, budget, unit)
 
 

@@ -122,7 +122,7 @@ def score_offline(table: tables.Declared, epsilon: float) -> np.ndarray:
     """Return the scores of the second half by a model of the first, as a table."""
     half = len(table.y) // 2 // CHUNK * CHUNK
     model = LinearClassifier(
-        epsilon, 1e-6, columns=table.columns, classes=[False, True], n_hint=half
+        epsilon, 1e-6, columns=table.columns, classes=[False, True], expected_rows=half
     ).fit(table.X.iloc[:half], table.y[:half])
     return np.concatenate(
         [

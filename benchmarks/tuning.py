@@ -65,7 +65,12 @@ class Study:
 
     def model(self, seed: int | None = None, **options: object) -> LinearClassifier:
         return LinearClassifier(
-            EPSILON, DELTA, classes=[False, True], n_hint=self.rows, rehearsal=seed, **options
+            EPSILON,
+            DELTA,
+            classes=[False, True],
+            expected_rows=self.rows,
+            rehearsal=seed,
+            **options,
         )
 
     def score(self, model: object) -> float:
@@ -79,8 +84,12 @@ class Study:
     def search(self, seed: int, method: str) -> float:
         """Return the accuracy of the model that a private search finds."""
         start = self.model(columns=self.grid["columns"][0])
-        options = {"n_hint": self.rows, "rehearsal": seed}
-        return self.score(PrivateSearchCV(start, self.grid, EPSILON, DELTA, method, **options))
+        options = {"expected_rows": self.rows, "rehearsal": seed}
+        return self.score(
+            PrivateSearchCV(
+                start, self.grid, epsilon=EPSILON, delta=DELTA, method=method, **options
+            )
+        )
 
     def measure(self, seeds: int) -> dict[str, float]:
         """Return the mean accuracy of every way to choose."""

@@ -47,18 +47,18 @@ def measure_classes(name: str, folder: Path, cells: Cells, fits: int) -> None:
     y, truth = table.y[table.train], table.y[table.test]
     print(f"{name}, {len(table.train):,} rows: AUC", end="", flush=True)
     models = {OURS: None, HINTED: roughly(len(table.train))}
-    for model, n_hint in models.items() if len(table.train) <= FEW else [(OURS, None)]:
+    for model, expected_rows in models.items() if len(table.train) <= FEW else [(OURS, None)]:
         for epsilon in EVERY_EPSILON:
 
             def fit(
-                seed: int, epsilon: float = epsilon, n_hint: int | None = n_hint
+                seed: int, epsilon: float = epsilon, expected_rows: int | None = expected_rows
             ) -> list[float]:
                 model = LinearClassifier(
                     epsilon,
                     DELTA,
-                    table.data_norm,
+                    data_norm=table.data_norm,
                     columns=table.columns,
-                    n_hint=n_hint,
+                    expected_rows=expected_rows,
                     classes=[False, True],
                     rehearsal=seed,
                 )
@@ -67,11 +67,11 @@ def measure_classes(name: str, folder: Path, cells: Cells, fits: int) -> None:
             count = fits if math.isfinite(epsilon) else 1
             found = Measured.of(cells.fill(Cell(name, model, epsilon), count, fit)[:, 1])
             print(f"  {found.mean:.4f} ±{found.error:.4f}", end="", flush=True)
-        print("  (told how many rows)" if n_hint else "", flush=True)
+        print("  (told how many rows)" if expected_rows else "", flush=True)
 
 
 def roughly(rows: int) -> int:
-    """Round to one digit, as who declares ``n_hint`` may."""
+    """Round to one digit, as who declares ``expected_rows`` may."""
     return int(float(f"{rows:.0e}"))
 
 

@@ -38,7 +38,7 @@ def widen(column: Column, factor: float, *, is_found: bool) -> Column:
 def score(table: tables.Declared, columns: dict[str, Column], **options: float) -> float:
     """Return the AUC of one fit on the rows kept for testing."""
     model = LinearClassifier(
-        columns=columns, classes=[False, True], n_hint=len(table.train), **options
+        columns=columns, classes=[False, True], expected_rows=len(table.train), **options
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -24,7 +24,7 @@ for epsilon in (0.3, 1.0, 3.0):
             generator = np.random.default_rng(seed)
             X = generator.choice([-1.0, 1.0], (rows, 500))
             y = X[:, :3] @ [1, -1, 1] + generator.normal(0, 0.5, rows)
-            selector = PeelingSupport(3, epsilon=epsilon, delta=1e-6, data_norm=1.0,
+            selector = PeelingSupport(3, epsilon=epsilon, delta=1e-6, entry_bound=1.0,
                                       target_range=(-4, 4), center=False, rehearsal=seed)
             hits += sorted(selector.fit(X, y).selected_) == [0, 1, 2]
         found.append(hits / runs)

@@ -27,7 +27,7 @@ for epsilon in (3.0, 10.0):
     for width in widths:
         X = np.hstack([core, -core, np.zeros((10_000, width - 18))])
         models = [
-            SimplexRegression(epsilon=epsilon, delta=1e-3, data_norm=1.0, target_range=(-1, 1), radius=2.0,
+            SimplexRegression(epsilon=epsilon, delta=1e-3, entry_bound=1.0, target_range=(-1, 1), radius=2.0,
                               unit="replace", rehearsal=seed).fit(X[train], y[train])
             for seed in range(runs)
         ]  # fmt: skip

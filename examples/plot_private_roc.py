@@ -16,7 +16,7 @@ train, test = slice(0, 14_000), slice(14_000, None)
 model = LinearClassifier(epsilon=1.0, delta=1e-6, columns=list(table.columns.values()), classes=[False, True])
 model.fit(table.X[train], table.y[train])
 scores = private_score(model, table.X[test], table.y[test],
-                       metrics=("accuracy", "roc_auc"), epsilon=0.5, n_hint=6_000)
+                       metrics=("accuracy", "roc_auc"), epsilon=0.5, expected_rows=6_000)
 print(scores["roc_auc"].value, scores["roc_auc"].interval(0.95))
 
 figure, axes = plt.subplots(figsize=(5, 5))

@@ -17,8 +17,8 @@ y = X[:, :6] @ [2, -2, 2, -2, 2, -2] + generator.normal(0, 0.3, 6_000) > 0
 common = {"epsilon": 1.0, "delta": 1e-6, "classes": [False, True]}
 models = {
     "all columns": LinearClassifier(data_norm=np.sqrt(1000 / 3), **common),
-    "SparseClassifier": SparseClassifier(data_norm=1.0, n_features_to_select=6, **common),
-    "FrankWolfeClassifier": FrankWolfeClassifier(data_norm=1.0, **common),
+    "SparseClassifier": SparseClassifier(entry_bound=1.0, n_features_to_select=6, **common),
+    "FrankWolfeClassifier": FrankWolfeClassifier(entry_bound=1.0, **common),
 }
 accuracy = {name: model.fit(X[:5000], y[:5000]).score(X[5000:], y[5000:])
             for name, model in models.items()}

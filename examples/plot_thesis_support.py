@@ -18,9 +18,9 @@ from discreet.feature_selection import BlockVoteSupport, LassoStability, Peeling
 warnings.simplefilter("ignore", RehearsalWarning)
 budget = {"epsilon": 1.0, "delta": 1e-6, "target_range": (-7.2, 7.2)}
 methods = {
-    "peeling": lambda rows: PeelingSupport(3, data_norm=1.0, center=False, **budget),
+    "peeling": lambda rows: PeelingSupport(3, entry_bound=1.0, center=False, **budget),
     "margins of a LASSO": lambda rows: LassoStability(
-        3, data_norm=1.0, n_hint=rows, fit_intercept=False, **budget
+        3, entry_bound=1.0, expected_rows=rows, fit_intercept=False, **budget
     ),
     "votes of blocks": lambda rows: BlockVoteSupport(3, vote="support", **budget),
 }

@@ -25,7 +25,7 @@ common = {"classes": [False, True], "delta": 1e-6}
 search = PrivateSearchCV(
     LinearClassifier(columns=columns(100), **common),
     {"columns": [columns(100), columns(30), columns(10), columns(3)]},
-    epsilon=0.3, delta=1e-6, n_hint=5_000,
+    epsilon=0.3, delta=1e-6, expected_rows=5_000,
 ).fit(X, y)
 print(search.release_.reason)
 

@@ -21,7 +21,7 @@ from discreet.mechanisms.summing.schedule import Schedule
 from discreet.mechanisms.summing.step_policy import MOST_STEPS, choose_rule
 from discreet.privacy import Budget, Profile, Unit
 from discreet.questions import Problem, Question
-from discreet.updates import LastPoint
+from discreet.solvers import LastPoint
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,7 @@ from discreet.mechanisms import (
     OnlineQuadratic,
     PrivateOCP,
 )
-from discreet.mechanisms.follow_the_leader import FollowTheLeaderPlan
-from discreet.mechanisms.streaming.leader import best_pull
+from discreet.mechanisms.follow_the_leader import FollowTheLeaderPlan, best_pull
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne

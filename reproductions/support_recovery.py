@@ -29,7 +29,7 @@ CURVED = 0.25
 
 
 def peeling(size: int, rows: int, reach: float) -> SupportSelector:
-    return PeelingSupport(size, data_norm=1.0, target_range=(-reach, reach), center=False)
+    return PeelingSupport(size, entry_bound=1.0, target_range=(-reach, reach), center=False)
 
 
 def votes(size: int, rows: int, reach: float) -> SupportSelector:
@@ -37,7 +37,7 @@ def votes(size: int, rows: int, reach: float) -> SupportSelector:
 
 
 def lasso(size: int, rows: int, reach: float) -> SupportSelector:
-    return LassoStability(size, data_norm=1.0, target_range=(-reach, reach), n_hint=rows,
+    return LassoStability(size, entry_bound=1.0, target_range=(-reach, reach), expected_rows=rows,
                           fit_intercept=False)  # fmt: skip
 
 

@@ -157,7 +157,7 @@ def search(columns):
     model = clone(PLAIN if columns is None else DECLARED).set_params(rehearsal=None)
 
     def door(X, y, **how):
-        found = PrivateSearchCV(model, GRID, 1.0, 1e-6, "split", **how)
+        found = PrivateSearchCV(model, GRID, epsilon=1.0, delta=1e-6, method="split", **how)
         return found.fit(X, y).best_estimator_.coef_
 
     return door

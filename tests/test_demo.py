@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-import discreet.demo
 from discreet._progress import Progress
-from discreet.demo.accuracy_curve import AccuracyCurve, Spread, spread
-from discreet.demo.terminal import draw_strip, print_title
+from discreet.cli import demonstration
+from discreet.cli.accuracy_curve import AccuracyCurve, Spread, spread
+from discreet.cli.demonstration import draw_strip, print_title
 
 SMALL = {"patients": 1000, "epsilons": (0.1, 0.3), "repeats": 2}
 
@@ -79,7 +79,7 @@ def test_it_runs_without_a_terminal(tmp_path, encoding):
 def test_on_a_terminal_a_bar_counts_the_fits_and_goes_away(tmp_path, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
-    discreet.demo.main(**SMALL, folder=tmp_path)
+    demonstration.main(**SMALL, folder=tmp_path)
     assert "1 of 4 fits  about" in terminal.text
     assert "4 of 4 fits" in terminal.text
     left = [line.rsplit("\r", 1)[-1] for line in terminal.text.split("\n")]
@@ -89,7 +89,7 @@ def test_on_a_terminal_a_bar_counts_the_fits_and_goes_away(tmp_path, monkeypatch
 
 def test_it_saves_a_picture_that_can_be_read(tmp_path, capsys):
     image = pytest.importorskip("matplotlib.image")
-    discreet.demo.main(**SMALL, folder=tmp_path)
+    demonstration.main(**SMALL, folder=tmp_path)
     path = tmp_path / "discreet-demo.png"
     assert str(path) in capsys.readouterr().out
     pixels = image.imread(path)
@@ -98,7 +98,7 @@ def test_it_saves_a_picture_that_can_be_read(tmp_path, capsys):
 
 
 def test_without_matplotlib_it_says_so_kindly(tmp_path, capsys, curve, no_matplotlib):
-    discreet.demo._draw(curve, tmp_path / "curve.png")
+    demonstration._draw(curve, tmp_path / "curve.png")
     words = " ".join(capsys.readouterr().out.split())
     assert "The plot is skipped, because matplotlib is not installed" in words
     assert "pip install 'discreet[plot]'" in words
@@ -107,14 +107,15 @@ def test_without_matplotlib_it_says_so_kindly(tmp_path, capsys, curve, no_matplo
 
 def test_a_folder_that_cannot_be_written_to_only_costs_the_picture(tmp_path, capsys, curve):
     pytest.importorskip("matplotlib")
-    discreet.demo._draw(curve, tmp_path / "missing" / "curve.png")
+    demonstration._draw(curve, tmp_path / "missing" / "curve.png")
     words = " ".join(capsys.readouterr().out.split())
     assert "it cannot be written here: No such file or directory." in words
 
 
 def test_the_module_can_be_run(monkeypatch):
     calls = []
-    monkeypatch.setattr(discreet.demo, "main", lambda: calls.append("main"))
+    monkeypatch.setattr(demonstration, "main", lambda: calls.append("main"))
+    monkeypatch.delitem(sys.modules, "discreet.demo", raising=False)
     runpy.run_module("discreet.demo", run_name="__main__")
     assert calls == ["main"]
 

@@ -111,6 +111,7 @@ def doors(folder):
     yield "Parquet", fit_of(folder / "one.parquet", None, target="y")
     yield "folder", fit_of(folder / "rows", None, target="y")
     yield "Dask", fit_of(dd.from_pandas(frame, npartitions=3), None, target="y")
+    yield "CSV", fit_of(folder / "one.csv", None, target="y")
     yield "command line, CSV", command(folder, "one.csv")
     (folder / "second").mkdir()
     yield "command line, Parquet", command(folder / "second", "../one.parquet")

@@ -27,10 +27,10 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from discreet import Budget, Ledger, MemoryLedger
-from discreet._foreign import ForeignCode
-from discreet._known_code import is_known, reach
 from discreet.errors import InputError, PrivacyError
 from discreet.feature_selection import BlockVoteSupport, PeelingSupport
+from discreet.foreign.foreign_code import ForeignCode
+from discreet.foreign.known_code import is_known, reach
 from discreet.linear_model import LogisticRegression as PrivateLogistic
 from discreet.linear_model import SparseClassifier
 from discreet.metrics import compare_models, private_score
@@ -75,7 +75,7 @@ def vote(selector, act, rows, **charged):
 
 
 def fit_sparse(act, rows, **charged):
-    model = SparseClassifier(selector=foreign.Choice(act), n_features_to_select=1, data_norm=1.0,
+    model = SparseClassifier(selector=foreign.Choice(act), n_features_to_select=1, entry_bound=1.0,
                              classes=[0, 1], delta=1e-6, **charged)  # fmt: skip
     return float(list(model.fit(rows, Y).selected_) == [0])
 
@@ -165,7 +165,9 @@ def test_a_row_that_ends_a_model_is_not_scored_and_ends_nothing_else(act):
 @pytest.mark.parametrize("backend", ["threads", "processes"])
 @pytest.mark.parametrize("act", DEADLY.values(), ids=DEADLY.keys())
 def test_a_block_that_ends_a_procedure_has_the_fixed_answer_and_no_other_has(act, backend):
-    model = SampleAndAggregate(act, math.inf, bounds=(0, 1), blocks=3, backend=backend, n_jobs=2)
+    model = SampleAndAggregate(
+        act, epsilon=math.inf, bounds=(0, 1), blocks=3, backend=backend, n_jobs=2
+    )
     assert model.fit(MARKED).estimate_[0] == pytest.approx((2 + 0.5) / 3, abs=1e-5)
 
 
@@ -191,7 +193,7 @@ def test_what_cannot_be_copied_is_refused_before_the_charge(door, act):
 
 
 def private_selector(ledger):
-    return PeelingSupport(1, data_norm=1.0, classes=[0, 1], ledger=ledger)
+    return PeelingSupport(1, entry_bound=1.0, classes=[0, 1], ledger=ledger)
 
 
 def closed_over(ledger):
@@ -218,7 +220,7 @@ def test_what_pays_for_itself_has_no_place_in_a_block(hide):
     for make in (
         lambda: StableSelector(given, classes=[0, 1], blocks=3, ledger=ledger),
         lambda: BlockVoteSupport(1, selector=given, classes=[0, 1], blocks=3, ledger=ledger),
-        lambda: SparseClassifier(selector=given, n_features_to_select=1, data_norm=1.0,
+        lambda: SparseClassifier(selector=given, n_features_to_select=1, entry_bound=1.0,
                                  classes=[0, 1], ledger=ledger),
         lambda: SampleAndAggregate(given, bounds=(0, 1), blocks=3, classes=[0, 1], ledger=ledger),
     ):  # fmt: skip

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from discreet._html import neutralise
+from discreet._page import neutralise
 from discreet.audit import AuditResult, Evidence, ExactResult, OneRunResult
 from discreet.ledger import Ledger, MemoryLedger, NoLedger
 from discreet.ledger.memory import LostLedger

@@ -185,6 +185,30 @@ TOYS = {
         ("tests/test_doors.py", "-k", "held or same_table"),
         passing=2,
     ),
+    "file format": Toy(
+        ("A file format",),
+        {"src/discreet/data/stored/feather.py": "feather"},
+        {
+            "src/discreet/data/stored/sources.py": [
+                (
+                    "from discreet.data.stored.file_table",
+                    "from discreet.data.stored.feather import FeatherTable\n",
+                ),
+                ("ParquetTable, DaskTable)", "FeatherTable, "),
+            ],
+            "tests/support/doors.py": [
+                ("\nDOORS = (", (TEXTS / "feather_door.txt").read_text()),
+                (
+                    '    Door("Parquet file",',
+                    '    Door("Feather", partial(_draw_feather, how="file")),\n'
+                    '    Door("command line, Feather", '
+                    'partial(_draw_feather, how="command line")),\n',
+                ),
+            ],
+        },
+        ("tests/test_doors.py", "-k", "Feather"),
+        passing=2,
+    ),
 }
 
 

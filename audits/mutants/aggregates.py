@@ -25,7 +25,7 @@ from discreet.mechanisms import NoisyAggregate, ProposeTestRelease
 from discreet.mechanisms.ballot import Deal
 from discreet.mechanisms.block_estimates import as_rows, estimating
 from discreet.mechanisms.noisy_aggregate import widen
-from discreet.mechanisms.sampling.median_stability import lower_median
+from discreet.mechanisms.propose_test_release import lower_median
 from discreet.noise import UNIT_RATE, Noise
 from discreet.privacy import AddRemoveOne, Budget
 from discreet.questions import BlockAverage

@@ -14,9 +14,9 @@ from discreet.audit import Pair
 from discreet.audit.catalogue import Case, cases
 from discreet.data import OpenRows
 from discreet.mechanisms import NoisyGradient
-from discreet.mechanisms.summing.exact_directions import ExactDirections
+from discreet.mechanisms.accelerated_gradient import SchattenNorm
 from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS
-from discreet.mechanisms.summing.schatten_norm import SchattenNorm
+from discreet.mechanisms.summing.gradient_sums import ExactDirections
 from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax
 from discreet.privacy import AddRemoveOne
 

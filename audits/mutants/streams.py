@@ -74,7 +74,7 @@ def printed_step() -> Mutant:
     return Mutant(
         name="Algorithm 5.3 of Thakurta (2013): steps 2/(Psi t)",
         breaks="Lemma 5.12 says 2G/(Psi t), and a step of this size jumps twice as far.",
-        mechanism="gradient_ascent",
+        mechanism="private_ocp",
         guarantee=plan.guarantee,
         pair=_turned(2, place=1),
         run=of_plan(broken, stream.bounds),
@@ -156,7 +156,7 @@ def unpaid_tolerance() -> Mutant:
         name="proximal steps whose error is not in the sensitivity",
         breaks="Each step may end a quarter of a slope off, in opposite directions for neighbours, "
         "and errors add up; the noise is for exact steps.",
-        mechanism="implicit_gradient",
+        mechanism="private_ocp",
         guarantee=plan.guarantee,
         pair=_turned(8, place=0),
         run=of_plan(broken, stream.bounds),
@@ -172,7 +172,7 @@ def replaced_as_zeroed() -> Mutant:
     return Mutant(
         name="a replaced record of a stream counts as zeroed out",
         breaks="A record that is replaced takes one slope away and brings another.",
-        mechanism="implicit_gradient",
+        mechanism="private_ocp",
         guarantee=plan.guarantee,
         pair=_turned(4, place=0),
         run=of_plan(replace(zeroed, guarantee=plan.guarantee), stream.bounds),

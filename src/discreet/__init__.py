@@ -87,10 +87,10 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "client", "compat", "data", "datasets", "errors", "estimators"),
-    *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel", "kernels"),
-    *("ledger", "linear_model", "location", "losses", "mechanisms", "metrics", "model_selection"),
-    *("noise", "online", "penalties", "planning", "preprocessing", "privacy", "questions"),
-    *("record", "report", "schema", "service", "solvers", "svm", "tables", "theory", "updates"),
+    *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel"),
+    *("kernels", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
+    *("model_selection", "noise", "online", "penalties", "planning", "preprocessing", "privacy"),
+    *("questions", "record", "report", "schema", "service", "solvers", "svm", "tables", "theory"),
 )
 
 __all__ = list(_HOMES)

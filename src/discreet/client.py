@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from discreet import _checks, _strict_json
+from discreet import _checks, _json
 from discreet._types import Json
 from discreet.errors import DiscreetError, InputError
 
@@ -315,7 +315,7 @@ def _seconds(text: str | None) -> float | None:
 
 def _parse(status: int, said: bytes) -> Json:
     try:
-        return _strict_json.parse(said.decode("utf-8"), "a response")
+        return _json.parse(said.decode("utf-8"), "a response")
     except (DiscreetError, UnicodeDecodeError):
         raise ServiceRefused(status, "no_service", "This is no service of Discreet.") from None
 
@@ -324,7 +324,7 @@ def _read_refusal(status: int, said: bytes) -> ServiceRefused:
     if status == 0:
         return ServiceRefused(0, "unreachable", "The service cannot be reached.")
     try:
-        error: Any = _strict_json.parse(said.decode("utf-8"), "a response")["error"]
+        error: Any = _json.parse(said.decode("utf-8"), "a response")["error"]
         return ServiceRefused(status, str(error["code"]), str(error["message"]))
     except (DiscreetError, UnicodeDecodeError, LookupError, TypeError):
         return ServiceRefused(status, "unknown", f"The service says {status}.")

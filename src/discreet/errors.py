@@ -82,8 +82,8 @@ class IntervalRefused(DiscreetError):
     >>> import numpy as np
     >>> from discreet.linear_model import LogisticRegression
     >>> X, y = np.eye(20, 2), np.arange(20) % 2
-    >>> model = LogisticRegression(1.0, 1e-6, 1.5, classes=[0, 1], intervals=True).fit(X, y)
-    >>> model.confidence_interval()
+    >>> model = LogisticRegression(1.0, 1e-6, data_norm=1.5, classes=[0, 1], intervals=True)
+    >>> model.fit(X, y).confidence_interval()
     Traceback (most recent call last):
         ...
     discreet.errors.IntervalRefused: too few rows for an interval at this budget: ...

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import _checks
-from discreet._own_thread import NoThread, Stoppable, run_in_own_thread
-from discreet._quiet import quiet
+from discreet._private_part import run_privately
 from discreet.data import OpenRows, Rows
 from discreet.errors import (
     DiscreetError,
@@ -634,73 +633,30 @@ def _guarantee_under(guarantee: Guarantee, noise: Noise) -> Guarantee:
     return replace(guarantee, profile=NoPrivacy())
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """What comes out of a private part: a value, or what to raise instead."""
-
-    value: Any = None
-    stopped: BaseException | None = None
-    unrecorded: str = ""
+TOLD = (EntropyError, SourceChanged, StoreError)
+"""Errors of a private part that say nothing about the rows."""
 
 
 def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     """Run the private part; whatever happens there, the outside learns only that it failed.
 
-    It runs in a thread of its own, and what is raised is made afresh: an exception from within, or
-    one that a signal raises while it runs, would carry the variables of the private part, the sum
-    before noise among them.
+    What is raised is made afresh, and outside of the clause that caught something: an exception
+    from within would carry the variables of the private part, the sum before noise among them.
     """
     if not noise.is_private:
         return _rehearse(plan, _open_or_refund(rows, receipt), receipt, noise)
-    try:
-        outcome = run_in_own_thread(partial(_run_private_part, plan, rows, receipt, noise))
-    except NoThread:
-        receipt.issuer.refund(receipt)
-        raise
-    if outcome is None:
-        raise ReleaseFailed(FAILED)
-    if outcome.unrecorded:  # what was paid for is not lost; the charge stands as opened
-        with contextlib.suppress(Warning):  # where warnings are errors
-            warnings.warn(
-                f"how the release ended was not recorded: {outcome.unrecorded}", stacklevel=3
-            )
-    if outcome.stopped is not None:
-        raise outcome.stopped
-    return outcome.value
-
-
-def _run_private_part(
-    plan: Plan, rows: Rows, receipt: Receipt, noise: Noise, stoppable: Stoppable
-) -> _Outcome:
-    """Open the rows, run the plan on them, and write down how it ended."""
-    try:
-        opened = _open_or_refund(rows, receipt)
-    except DiscreetError as error:
-        return _Outcome(stopped=_without_frames(error))
-    value: Any = None
-    stopped: BaseException | None = None
-    try:
-        with stoppable, quiet():
-            value = plan.run(opened, noise)
-    except (EntropyError, SourceChanged, StoreError) as error:
-        stopped = _without_frames(error)  # says nothing about the rows
-    except (KeyboardInterrupt, SystemExit) as error:
-        stopped = type(error)()
-    except BaseException:
-        stopped = ReleaseFailed(FAILED)
+    failure = ReleaseFailed(FAILED)
+    found = run_privately(partial(_open_or_refund, rows, receipt), (DiscreetError,), failure)
+    opened: OpenRows = found.take()
+    outcome = run_privately(partial(plan.run, opened, noise), TOLD, failure)
     with contextlib.suppress(Exception):
         opened.close()
-    unrecorded = ""
     try:
-        receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
-    except LedgerError as error:
-        unrecorded = str(error)
-    return _Outcome(value, stopped, unrecorded)
-
-
-def _without_frames(error: BaseException) -> BaseException:
-    """Return the same error without the frames that it went through."""
-    return type(error)(*error.args)
+        receipt.issuer.settle(receipt, State.FAILED if outcome.stopped else State.RELEASED)
+    except LedgerError as error:  # what was paid for is not lost; the charge stands as opened
+        with contextlib.suppress(Warning):  # where warnings are errors
+            warnings.warn(f"how the release ended was not recorded: {error}", stacklevel=3)
+    return outcome.take()
 
 
 def _open_or_refund(rows: Rows, receipt: Receipt) -> OpenRows:

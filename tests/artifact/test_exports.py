@@ -62,7 +62,7 @@ PLAIN = {
     "support vectors": lambda: LinearSVC(delta=0, data_norm=1.0).fit(X, TWO),
     "ridge": lambda: Ridge(data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL),
     "simplex": lambda: SimplexRegression(
-        max_rows=1000, data_norm=1.0, target_range=(-1.0, 1.0)
+        max_rows=1000, entry_bound=1.0, target_range=(-1.0, 1.0)
     ).fit(X, SIGNAL),
     "low rank": lambda: LowRankRegressor(data_norm=1.0, target_norm=1.0).fit(
         X, np.column_stack([SIGNAL, -SIGNAL])

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from discreet._value_codec import decode_array, encode_array
+from discreet._json import decode_array, encode_array
 from discreet.artifact import load, save
 from discreet.artifact.codec import decode, encode
 from discreet.artifact.folder import ARRAYS, DOCUMENT, _digest
@@ -95,7 +95,7 @@ MODELS = {
         epsilon=math.inf, data_norm=1.0, target_range=(-1.0, 1.0)
     ).fit(X, SIGNAL),
     "simplex": lambda: SimplexRegression(
-        max_rows=1000, data_norm=1.0, target_range=(-1.0, 1.0)
+        max_rows=1000, entry_bound=1.0, target_range=(-1.0, 1.0)
     ).fit(X, SIGNAL),
     "low rank": lambda: LowRankRegressor(data_norm=1.0, target_norm=1.0).fit(
         X, np.column_stack([SIGNAL, -SIGNAL])

@@ -120,7 +120,7 @@ def test_a_bad_proposal_makes_a_weak_bound_not_a_wrong_one():
 
 
 def stated_by_the_proof(correct, guesses, canaries, claim, proposal):
-    """The right-hand side of (4) in docs/one_run_audits.md, in rational numbers."""
+    """The right-hand side of (8) in docs/auditing.md, in rational numbers."""
     weights = [max(Fraction(0), Fraction(float(weight))) for weight in proposal.weights]
     factors = [Fraction(math.exp(epsilon)) for epsilon in claim.epsilons]
     kinds = range(len(weights))

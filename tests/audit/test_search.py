@@ -15,8 +15,12 @@ from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L2Ball
 from discreet.losses import HuberHinge, Logistic, PseudoHuber
 from discreet.mechanisms import ObjectivePerturbation
-from discreet.mechanisms.minimising.linear_term import GaussianTerm, LaplaceTerm, RadialTerm
-from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift
+from discreet.mechanisms.minimising.linear_term import (
+    GaussianTerm,
+    LaplaceTerm,
+    RadialTerm,
+    largest_shift,
+)
 from discreet.privacy import (
     AddRemoveOne,
     Budget,

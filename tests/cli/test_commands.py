@@ -191,9 +191,9 @@ def test_init_says_in_both_places_what_it_took_for_names(place):
     result = run(place, "init no_names.csv --out new.toml")
     written = (place / "new.toml").read_text()
     assert result.code == 0
-    assert "first line of the CSV file was taken as the names of its columns" in result.error
+    assert "first line of the file was taken as the names of its columns" in result.error
     assert "names in new.toml are no values of a record" in result.error
-    assert "# The first line of the CSV file was taken as the names of its columns." in written
+    assert "# The first line of the file was taken as the names of its columns." in written
     write_parquet(place / "a.parquet", columns())
     assert "first line" not in run(place, "init a.parquet --out other.toml").error
     assert "first line" not in (place / "other.toml").read_text()
@@ -349,7 +349,7 @@ def test_a_target_of_zeros_and_ones_is_one_of_classes(place):
 def test_how_many_rows_are_expected_decides_whether_scores_are_counted(place):
     reasons = []
     for hint in (10, 10**6):
-        hinted = SCHEMA.replace("[model]\n", f"[model]\nn_hint = {hint}\n")
+        hinted = SCHEMA.replace("[model]\n", f"[model]\nexpected_rows = {hint}\n")
         (place / "schema.toml").write_text(hinted)
         fit = f"fit schema.toml data.csv --rehearse 1 --mechanism auto --out model_{hint}"
         assert run(place, fit).code == 0

@@ -40,7 +40,7 @@ def raising(error):
 )
 def test_whatever_happens_is_one_line_without_a_value(place, monkeypatch, error, code, said):
     before, paid = files_in(place), books(place)
-    monkeypatch.setattr(tables, "read_csv", raising(error))
+    monkeypatch.setattr(tables.DeclaredTable, "fit_arguments", raising(error))
     result = run(place, FIT)
     assert (result.code, result.output) == (code, "")
     assert said in result.error
@@ -56,7 +56,7 @@ def test_a_filter_of_a_library_that_is_imported_late_lets_no_warning_through(pla
         warnings.warn(CANARY, stacklevel=1)
         raise InputError("no table.")
 
-    monkeypatch.setattr(tables, "read_csv", warn)
+    monkeypatch.setattr(tables.DeclaredTable, "fit_arguments", warn)
     result = run(place, FIT)
     assert (result.code, result.output) == (console.WRONG_INPUT, "")
     assert result.error == "discreet fit: no table.\n"
@@ -65,7 +65,9 @@ def test_a_filter_of_a_library_that_is_imported_late_lets_no_warning_through(pla
 def test_a_package_that_is_not_installed_is_named(place, monkeypatch):
     for name, said in [("pyarrow", "not installed: pip install 'discreet[cli]'."),
                        ("another", "'another', which is not installed.")]:  # fmt: skip
-        monkeypatch.setattr(tables, "read_csv", raising(ModuleNotFoundError("no", name=name)))
+        monkeypatch.setattr(
+            tables.DeclaredTable, "fit_arguments", raising(ModuleNotFoundError("no", name=name))
+        )
         result = run(place, FIT)
         assert (result.code, result.output) == (console.FILES, "")
         assert result.error.endswith(f"{said}\n")

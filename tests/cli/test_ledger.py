@@ -9,8 +9,8 @@ import pytest
 from discreet.ledger import Ledger, State
 from discreet.ledger.durable import high_water_mark
 from discreet.ledger.durable.sql_tables import DATASETS
-from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+from support.behind import open_behind
 from support.place import run
 
 
@@ -97,7 +97,7 @@ def test_verifying_tells_sound_books_from_others(tmp_path, books):
     missing = run(tmp_path, f"ledger verify patients.db --known {'0' * 64}")
     assert missing.code == 1
     assert "digest that was kept" in missing.error
-    with Store(tmp_path / "patients.db").write_transaction() as connection:
+    with open_behind(tmp_path / "patients.db") as connection:
         connection.execute(DATASETS.update().values(charges=1))
     damaged = run(tmp_path, "ledger verify patients.db")
     assert damaged.code == 1

@@ -21,8 +21,8 @@ from types import SimpleNamespace
 import pytest
 
 import discreet.service.server
-import discreet.tables
 from discreet.cli.console import print_note
+from discreet.tables import DeclaredTable
 from support.neighbours import (
     MALFORMED,
     ODD,
@@ -268,25 +268,26 @@ def test_neighbouring_tables_look_the_same(see, capfd, asked):
 
 def _leak_rows(monkeypatch):
     """Let a fit say how many rows it read."""
-    read = discreet.tables.read_csv
+    read = DeclaredTable.fit_arguments
 
-    def leak(*given, **more):
-        table = read(*given, **more)
-        print_note(f"{len(table.y.places)} rows")
-        return table
+    def leak(table):
+        given = read(table)
+        print_note(f"{len(given['y'].places)} rows")
+        return given
 
-    monkeypatch.setattr(discreet.tables, "read_csv", leak)
+    monkeypatch.setattr(DeclaredTable, "fit_arguments", leak)
 
 
 def _leak_bytes(monkeypatch):
     """Let a fit leave a file as large as its table."""
-    read = discreet.tables.read_csv
+    read = DeclaredTable.fit_arguments
 
-    def leak(path, *given, **more):
-        Path(tempfile.gettempdir(), "cache").write_bytes(bytes(path.stat().st_size))
-        return read(path, *given, **more)
+    def leak(table):
+        size = Path(table.stored.where).stat().st_size
+        Path(tempfile.gettempdir(), "cache").write_bytes(bytes(size))
+        return read(table)
 
-    monkeypatch.setattr(discreet.tables, "read_csv", leak)
+    monkeypatch.setattr(DeclaredTable, "fit_arguments", leak)
 
 
 @pytest.mark.parametrize("leak", [_leak_rows, _leak_bytes])

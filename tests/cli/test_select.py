@@ -23,7 +23,8 @@ def write_many(place, rows=3000):
     """Write a table in which the length of a stay decides, and a schema of its numbers."""
     text = (place / "schema.toml").read_text()
     numbers = text.replace(WARD, "").replace('["id"]', '["id", "ward"]')
-    (place / "numbers.toml").write_text(numbers.replace("[model]", f"[model]\nn_hint = {rows}"))
+    told = numbers.replace("[model]", f"[model]\nexpected_rows = {rows}")
+    (place / "numbers.toml").write_text(told)
     generator = np.random.default_rng(1)
     stay = generator.uniform(0, 30, rows)
     frame = pd.DataFrame(

@@ -22,7 +22,7 @@ from discreet.ledger import Ledger
 from discreet.online import LogisticRegression
 from discreet.privacy import Budget
 from discreet.schema import Target, read
-from discreet.tables import open_in_order
+from discreet.tables import open_in_order, open_table
 from support.place import CANARIES, CANARY, ROWS, TABLE, columns, files_in, run, table_of
 from support.place import write_parquet as write_cells
 
@@ -228,7 +228,7 @@ def test_a_rehearsal_shows_the_score_of_records_that_were_not_yet_learnt_from(pl
         rehearsal=3,
     )
     hits = []
-    for rounds in open_in_order(place / "data.csv", schema, AT_ONCE):
+    for rounds in open_in_order(open_table(place / "data.csv", schema), AT_ONCE):
         rows = rounds.rows
         if learner.n_seen:
             pairs = zip(learner.predict(rows.X), rows.y.expand(), strict=True)

@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 import discreet.cli.stream_steps
 from discreet.artifact import load
-from discreet.tables import ArrivingRows, cut_by_place, open_in_order
+from discreet.tables import ArrivingRows, cut_by_place, open_in_order, open_table
 from support.place import HEADER, run
 
 AT_ONCE = 8
@@ -122,7 +122,7 @@ def blocks_of(folder, data, unit="replace", skipped=0, begun=0):
     if data == "-":
         pieces = ArrivingRows(sys.stdin.buffer, schema).rounds(skipped)
     else:
-        pieces = open_in_order(folder / data, schema, AT_ONCE, skipped)
+        pieces = open_in_order(open_table(folder / data, schema), AT_ONCE, skipped)
     found = []
     for block in cut_by_place(pieces, AT_ONCE, begun=begun, horizon=HORIZON):
         rows = block.rows

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from discreet.artifact import load
-from discreet.cli.tune_grid import list_values, read_grid
+from discreet.cli.tune import list_values, read_grid
 from discreet.errors import InputError
 from discreet.ledger import Ledger
 from discreet.preprocessing import Category, Numeric

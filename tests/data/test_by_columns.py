@@ -1,4 +1,4 @@
-"""Rows laid out by columns are the rows; arrays that are used again are nobody else's."""
+"""Rows laid out by columns are the rows; several pieces are worked on in order."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from discreet._buffers import SMALLEST, BufferPool
-from discreet._threads import map_in_order
+from discreet._parallel import map_in_order
 from discreet.data.block import DenseBlock
 from discreet.geometry import L2Ball
 from discreet.noise import Grid
@@ -92,27 +91,11 @@ def test_factors_do_not_depend_on_how_many_rows_are_outside(length):
     np.testing.assert_array_equal(ball.clip_rows(np.asfortranarray(rows))[1], alone)
 
 
-def test_an_array_that_is_still_seen_is_not_used_again():
-    pool, shape = BufferPool(), (SMALLEST, 1)
-    with pool.keep():
-        kept = pool.empty(shape)
-        views = [kept[3:], kept.T, kept.reshape(-1)[::2]]
-        del kept
-        while views:
-            seen = views.pop()
-            assert not np.shares_memory(seen, pool.empty(shape))
-        place = pool.empty(shape).ctypes.data
-        assert pool.empty(shape).ctypes.data == place
-        held = pool.empty(shape)
-    assert not np.shares_memory(held, pool.empty(shape))
-    assert not pool._buffers
-
-
 ENDS_FIRST = """
 import threading
 import numpy, scipy.linalg
 from threadpoolctl import threadpool_info
-from discreet._threads import SINGLE_PRODUCTS
+from discreet._parallel import SINGLE_PRODUCTS
 
 def products():
     return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 from scipy import sparse
 
-from discreet._prefetch import prefetch
+from discreet._parallel import prefetch
 from discreet.data import Bounds, Interval, LabelSet, ParquetTable, Rows, parquet_rows
 from discreet.data.frame import Frame
 from discreet.data.stored import Wanted

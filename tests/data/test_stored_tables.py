@@ -18,6 +18,7 @@ from scipy import sparse
 
 from discreet import LinearRegressor
 from discreet.data import Bounds, Interval, ParquetTable
+from discreet.data.encoded import EncodedSource
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.stored import (
     SOURCES,
@@ -30,6 +31,7 @@ from discreet.data.stored import (
     open_table,
     sources,
 )
+from discreet.data.stored.csv import CsvTable
 from discreet.data.stored.dask import DaskTable
 from discreet.data.stored.stream import Feed, StreamSource
 from discreet.errors import InputError, InputTypeError
@@ -55,6 +57,7 @@ def folder(tmp_path):
         stop = (13, 13, COUNT)[number]
         part = pa.Table.from_pandas(FRAME.iloc[start:stop], preserve_index=False)
         parquet.write_table(part, tmp_path / f"{number}.parquet")
+    FRAME.to_csv(tmp_path / "rows.csv", index=False)
     return tmp_path
 
 
@@ -76,6 +79,8 @@ WAYS = {
     "path": str,
     "pattern": lambda folder: f"{folder}/*.parquet",
     "opened files": ParquetTable.open,
+    "CSV": lambda folder: folder / "rows.csv",
+    "opened CSV": lambda folder: CsvTable.open(folder / "rows.csv"),
     "Dask": lambda folder: dask_frame(),
     "opened Dask": lambda folder: DaskTable.open(dask_frame()),
 }
@@ -84,7 +89,7 @@ WAYS = {
 def gathered(source, bounds):
     """Return all clipped rows and labels, of an array, a stream or of Dask."""
     prepared = source.prepare(bounds)
-    if isinstance(source, StreamSource):
+    if isinstance(source, (StreamSource, EncodedSource)):
         return prepared.gather()
     parts = [part.rows.gather() for part in dask.compute(*prepared.parts)]
     rows, labels = zip(*parts, strict=True)
@@ -206,7 +211,7 @@ def test_a_target_from_the_names_of_folders_is_refused(tmp_path):
 def test_what_lives_here_is_no_table():
     for X in (FRAME, FRAME.to_numpy(), [[1.0]], None, 7, pa.table(CELLS)):
         assert not is_table(X)
-        with pytest.raises(InputTypeError, match="X must be the path of Parquet files"):
+        with pytest.raises(InputTypeError, match="X must be the path of a table"):
             open_table(X, target="d")
 
 

@@ -36,8 +36,8 @@ from support.estimators import (
     target,
 )
 
-FIRST = ["epsilon", "delta", "data_norm", "unit", "ledger"]
-LAST = ["mechanism", "rehearsal", "verbose"]
+FIRST = ["epsilon", "delta"]
+LAST = ["unit", "ledger", "max_rows", "rehearsal", "verbose"]
 PUBLIC = {"coef_", "intercept_", "n_features_in_", "release_", "privacy_"}
 
 
@@ -54,12 +54,12 @@ def same_predictions(some, others):
 @every_model
 def test_parameters_come_in_one_order_with_one_set_of_defaults(model):
     parameters = inspect.signature(model).parameters
-    assert list(parameters)[:5] == FIRST
-    assert list(parameters)[-3:] == LAST
+    assert list(parameters)[:2] == FIRST
+    assert list(parameters)[-5:] == LAST
     defaults = {name: parameters[name].default for name in FIRST + LAST}
     assert defaults == {
-        "epsilon": 1.0, "delta": 1e-9, "data_norm": None, "unit": "add_remove", "ledger": None,
-        "mechanism": "auto", "rehearsal": None, "verbose": 0,
+        "epsilon": 1.0, "delta": 1e-9, "unit": "add_remove", "ledger": None, "max_rows": None,
+        "rehearsal": None, "verbose": 0,
     }  # fmt: skip
 
 

@@ -144,11 +144,13 @@ def test_several_classes_share_the_ranges(model):
 @rehearsal
 def test_ranges_are_not_sought_where_too_few_rows_are_expected():
     pd = pytest.importorskip("pandas")
-    few = make(LinearClassifier, n_hint=300, rehearsal=1).fit(rows(), SCORE > 0)
+    few = make(LinearClassifier, expected_rows=300, rehearsal=1).fit(rows(), SCORE > 0)
     assert few.ranges_.tolist() == [[0, 1000], [0, 1e5]]
     assert "ranges not sought: too few rows for this budget" in few.release_.reason
     told = {**FOUND, "age": Numeric(0, 1000), "pay": Numeric(0, 1e5, fill=1500)}
-    known = make(LinearClassifier, columns=told, n_hint=300, rehearsal=1).fit(rows(), SCORE > 0)
+    known = make(LinearClassifier, columns=told, expected_rows=300, rehearsal=1).fit(
+        rows(), SCORE > 0
+    )
     np.testing.assert_allclose(few.coef_, known.coef_, rtol=1e-6, atol=1e-9)
     # Where the number of rows is public, that is what is expected.
     tenth = pd.concat([rows()] * 10)

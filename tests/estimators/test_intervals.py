@@ -321,7 +321,7 @@ def test_one_charge_pays_for_everything(kind):
 def test_intervals_cost_the_coefficients_a_tenth_more_noise():
     model = a_model(LogisticRegression, intervals=False)
     target, budget, unit = model._target(None), Budget(3.0, 1e-6), AddRemoveOne()
-    asked = model._ask(Shape(4, model.max_rows, target.labels), target, budget, unit)
+    asked = model._ask(Shape(4, model.row_limit, target.labels), target, budget, unit)
     plain = asked.mechanism.plan(asked.question, budget, unit).second.scale
     shared = ReleasedSandwich.of(a_fit(LogisticRegression).release_.value).levels.slope
     # Six percent of mu squared for the sums, or three and what intervals have.

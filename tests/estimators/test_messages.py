@@ -107,13 +107,21 @@ def test_nothing_but_missing_labels_asks_for_classes(labels):
 # Files
 
 
-@pytest.mark.parametrize("name", ["patients.csv", "PATIENTS.CSV", "patients.csv.gz", "a/b.tsv"])
-def test_the_name_of_a_csv_file_says_who_reads_it(name, tmp_path):
+@pytest.mark.parametrize("name", ["patients.csv", "PATIENTS.CSV"])
+def test_a_csv_file_without_declared_columns_says_how_it_is_read(name, tmp_path):
+    (tmp_path / name).write_text("age\n0.5\n")
     ledger = MemoryLedger(Budget(1.0, 1e-6))
-    for place in (name, tmp_path / name):
-        with pytest.raises(InputError, match=r"pandas\.read_csv .* `discreet fit`"):
+    for place in (str(tmp_path / name), tmp_path / name):
+        with pytest.raises(InputError, match=r"columns=.*`discreet fit`.*pandas\.read_csv"):
             Median(bounds=(0, 1), ledger=ledger).fit(place)
     assert ledger.history() == ()
+
+
+@pytest.mark.parametrize("name", ["patients.csv.gz", "a/b.tsv", "20*.csv"])
+def test_the_name_of_other_text_says_which_is_read(name, tmp_path):
+    for place in (name, tmp_path / name):
+        with pytest.raises(InputError, match=r"one \.csv file at a time.*pandas\.read_csv"):
+            Median(bounds=(0, 1)).fit(place)
 
 
 # Other people's estimators

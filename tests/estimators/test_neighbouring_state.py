@@ -12,7 +12,7 @@ import pytest
 from sklearn import linear_model as sklearn_models
 
 from discreet import LinearClassifier, LinearRegressor, metrics, model_selection, online
-from discreet._sealed import Sealed
+from discreet._private_part import Sealed
 from support.estimators import ALL, SIGNAL, TWO, X, declare, labels_for, make
 from support.neighbours import Tape
 
@@ -127,7 +127,9 @@ def test_what_one_record_decides_is_noticed(kind):
 def searched(X, y):
     model = LinearClassifier(data_norm=1.0, classes=["no", "yes"])
     grid = {"margin": [0.0, 1.0]}
-    return model_selection.PrivateSearchCV(model, grid, 1.0, method="split", rehearsal=3).fit(X, y)
+    return model_selection.PrivateSearchCV(
+        model, grid, epsilon=1.0, method="split", rehearsal=3
+    ).fit(X, y)
 
 
 def aggregated(X, y):

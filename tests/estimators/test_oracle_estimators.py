@@ -79,7 +79,7 @@ def test_copies_have_what_is_public_and_cannot_be_asked():
 
 def test_a_fit_pays_once_and_queries_nothing():
     ledger = MemoryLedger(Budget(2.0, 1e-5))
-    model = GaussianProcessOracle(1.0, 1e-6, 1.0, ledger=ledger, classes=["in", "out"])
+    model = GaussianProcessOracle(1.0, 1e-6, data_norm=1.0, ledger=ledger, classes=["in", "out"])
     model.fit(X, CLASSES).ask(X[:30])
     assert len(ledger.history()) == 1
     assert model.privacy_.epsilon(1e-6) <= 1.0
@@ -88,7 +88,7 @@ def test_a_fit_pays_once_and_queries_nothing():
 
 def test_bounded_updates_say_that_the_other_one_is_more_accurate():
     model = BoundedUpdateOracle(
-        1.0, 1e-6, 1.0, classes=["in", "out"], max_updates=3, may_be_constant=True
+        1.0, 1e-6, data_norm=1.0, classes=["in", "out"], max_updates=3, may_be_constant=True
     )
     with pytest.warns(UserWarning, match="more accurately"):
         model.fit(X, CLASSES)
@@ -116,7 +116,7 @@ def test_feature_vectors_within_the_bounds_are_not_clipped(kernel):
 )
 def test_wrong_declarations_are_refused_before_anything_is_paid(parameters, words):
     ledger = MemoryLedger(Budget(2.0, 1e-5))
-    model = GaussianProcessOracle(1.0, 1e-6, 1.0, ledger=ledger, **parameters)
+    model = GaussianProcessOracle(1.0, 1e-6, data_norm=1.0, ledger=ledger, **parameters)
     with pytest.raises(InputError, match=words):
         model.fit(X, INSIDE.astype(int))
     assert ledger.history() == ()
@@ -125,7 +125,7 @@ def test_wrong_declarations_are_refused_before_anything_is_paid(parameters, word
 def test_a_loss_without_a_solver_is_refused_before_anything_is_paid():
     ledger = MemoryLedger(Budget(2.0, 1e-5))
     model = GaussianProcessOracle(
-        1.0, 1e-6, 1.0, ledger=ledger, target_range=(0, 1), loss=PseudoHuber(0.1)
+        1.0, 1e-6, data_norm=1.0, ledger=ledger, target_range=(0, 1), loss=PseudoHuber(0.1)
     )
     with pytest.raises(NotAccepted, match="no solver for kernels"):
         model.fit(X, INSIDE.astype(float))

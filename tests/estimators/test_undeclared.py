@@ -81,5 +81,5 @@ def test_a_scaler_hands_rows_on_that_the_next_step_does_not_shorten():
 
 
 def test_declare_of_the_tests_leaves_given_parameters_alone():
-    assert declare(LogisticRegression, 1.0, 1e-6, 7.0).data_norm == 7.0
+    assert declare(LogisticRegression, 1.0, 1e-6, data_norm=7.0).data_norm == 7.0
     assert declare(LinearRegressor, columns=[Numeric(0, 1)]).data_norm is None

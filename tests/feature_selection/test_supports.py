@@ -19,7 +19,7 @@ from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.estimators.block_voting import procedure_of
 from discreet.feature_selection import BlockVoteSupport, LassoStability, PeelingSupport
-from discreet.feature_selection.matching_pursuit import MatchingPursuit
+from discreet.feature_selection.block_vote_support import MatchingPursuit
 from discreet.linear_model import LinearRegressor
 from discreet.model_selection import StableSelector
 from discreet.preprocessing import Category, Numeric
@@ -37,12 +37,12 @@ UNITS = pytest.mark.parametrize("unit", ["add_remove", "replace"])
 @pytest.mark.parametrize(
     "selector",
     [
-        PeelingSupport(2, data_norm=1.0, **NUMBERS),
+        PeelingSupport(2, entry_bound=1.0, **NUMBERS),
         BlockVoteSupport(2, **NUMBERS),
         BlockVoteSupport(2, vote="columns", **NUMBERS),
         BlockVoteSupport(2, selector=SelectKBest(f_regression, k=2), **NUMBERS),
         StableSelector(SelectFromModel(Lasso(0.15)), **NUMBERS),
-        LassoStability(2, data_norm=1.0, n_hint=6000, **NUMBERS),
+        LassoStability(2, entry_bound=1.0, expected_rows=6000, **NUMBERS),
     ],
     ids=lambda selector: f"{type(selector).__name__}",
 )
@@ -59,9 +59,9 @@ def test_columns_that_matter_are_found(selector, unit):
 def test_classes_of_unequal_size_do_not_pick_columns_of_ones():
     y = np.where(X[:, 5] > 0.6, "rare", "usual")
     table = np.column_stack([X, np.ones(len(X))])
-    for selector in (PeelingSupport(1, data_norm=1.0), BlockVoteSupport(1)):
+    for selector in (PeelingSupport(1, entry_bound=1.0), BlockVoteSupport(1)):
         assert selector.set_params(rehearsal=2).fit(table, y).selected_.tolist() == [5]
-    without = PeelingSupport(1, data_norm=1.0, center=False, rehearsal=2)
+    without = PeelingSupport(1, entry_bound=1.0, center=False, rehearsal=2)
     assert without.fit(table, y).selected_.tolist() == [40]
 
 
@@ -115,7 +115,7 @@ def test_few_rows_have_no_stable_answer_and_cost_the_same():
 @rehearsal
 def test_a_selector_stands_in_a_pipeline_before_a_model_that_pays_for_itself():
     model = make_pipeline(
-        PeelingSupport(2, data_norm=1.0, **NUMBERS),
+        PeelingSupport(2, entry_bound=1.0, **NUMBERS),
         LinearRegressor(data_norm=1.5, target_range=(-3, 3), rehearsal=1),
     )
     assert model.fit(X, SIGNAL).score(X, SIGNAL) > 0.5
@@ -134,21 +134,27 @@ def test_the_number_of_blocks_does_not_depend_on_the_number_of_rows():
 @pytest.mark.parametrize(
     ("selector", "says"),
     [
-        (PeelingSupport(0, data_norm=1.0), "n_features_to_select"),
-        (PeelingSupport(41, data_norm=1.0), "n_features=40"),
+        (PeelingSupport(0, entry_bound=1.0), "n_features_to_select"),
+        (PeelingSupport(41, entry_bound=1.0), "n_features=40"),
         (PeelingSupport(2), "must be told columns"),
         (PeelingSupport(2, data_range=(1, 2), center=False), "zero has to be in data_range"),
-        (LassoStability(0, data_norm=1.0, n_hint=6000), "n_features_to_select"),
-        (LassoStability(41, data_norm=1.0, n_hint=6000), "n_features=40"),
-        (LassoStability(2, data_norm=1.0), "n_hint"),
-        (LassoStability(2, data_norm=1.0, n_hint=0), "n_hint"),
-        (LassoStability(2, data_norm=1.0, n_hint=6000, penalty=0.0), "penalty"),
-        (LassoStability(2, data_norm=1.0, n_hint=6000, curvature=-1.0), "curvature"),
-        (LassoStability(2, data_norm=1.0, n_hint=6000, huber=0.0), "huber"),
-        (LassoStability(2, data_norm=1.0, n_hint=60, curvature=90.0, ceiling=80.0), "below"),
-        (LassoStability(2, data_norm=1.0, n_hint=6000, delta=0.0), "positive delta"),
-        (LassoStability(1, columns={"w": Category(["a", "b"])}, n_hint=6000), "among numbers"),
-        (LassoStability(2, data_norm=1.0, n_hint=10**9, max_rows=2**38), "max_rows"),
+        (LassoStability(0, entry_bound=1.0, expected_rows=6000), "n_features_to_select"),
+        (LassoStability(41, entry_bound=1.0, expected_rows=6000), "n_features=40"),
+        (LassoStability(2, entry_bound=1.0), "expected_rows"),
+        (LassoStability(2, entry_bound=1.0, expected_rows=0), "expected_rows"),
+        (LassoStability(2, entry_bound=1.0, expected_rows=6000, penalty=0.0), "penalty"),
+        (LassoStability(2, entry_bound=1.0, expected_rows=6000, curvature=-1.0), "curvature"),
+        (LassoStability(2, entry_bound=1.0, expected_rows=6000, huber=0.0), "huber"),
+        (
+            LassoStability(2, entry_bound=1.0, expected_rows=60, curvature=90.0, ceiling=80.0),
+            "below",
+        ),
+        (LassoStability(2, entry_bound=1.0, expected_rows=6000, delta=0.0), "positive delta"),
+        (
+            LassoStability(1, columns={"w": Category(["a", "b"])}, expected_rows=6000),
+            "among numbers",
+        ),
+        (LassoStability(2, entry_bound=1.0, expected_rows=10**9, max_rows=2**38), "max_rows"),
         (BlockVoteSupport(41), "n_features=40"),
         (BlockVoteSupport(2, blocks=2**24), "blocks must be at most"),
         (BlockVoteSupport(2, blocks=6001, unit="replace"), "blocks must be at most"),
@@ -176,18 +182,18 @@ def test_a_lasso_tells_classes_sparse_columns_and_declared_ones_apart():
     frame = pd.DataFrame(X[:, [3, 20, 17]] * 30 + 50, columns=["age", "height", "weight"])
     numbers = {name: Numeric(20, 80) for name in frame}
     for selector, table, target, expected in (
-        (LassoStability(2, data_norm=1.0, huber=0.7), X, y, [5, 8]),
-        (LassoStability(1, data_norm=1.0, huber=0.6), flags, flags[:, [9]].toarray()[:, 0], [9]),
+        (LassoStability(2, entry_bound=1.0, huber=0.7), X, y, [5, 8]),
+        (LassoStability(1, entry_bound=1.0, huber=0.6), flags, flags[:, [9]].toarray()[:, 0], [9]),
         (LassoStability(2, columns=numbers, target_range=(-3, 3)), frame, SIGNAL, [0, 2]),
     ):
-        selector.set_params(n_hint=6000, epsilon=3.0, rehearsal=1).fit(table, target)
+        selector.set_params(expected_rows=6000, epsilon=3.0, rehearsal=1).fit(table, target)
         assert selector.is_stable_
         assert selector.selected_.tolist() == expected
 
 
 @rehearsal
 def test_a_lasso_without_a_stable_answer_says_so_at_the_same_cost():
-    settings = {"data_norm": 1.0, "target_range": (-3, 3), "n_hint": 6000, "rehearsal": 1}
+    settings = {"entry_bound": 1.0, "target_range": (-3, 3), "expected_rows": 6000, "rehearsal": 1}
     many = LassoStability(2, **settings).fit(X, SIGNAL)
     few = LassoStability(2, **settings).fit(X[:1500], SIGNAL[:1500])
     twins = LassoStability(2, **settings).fit(np.column_stack([X, X[:, 3]]), SIGNAL)

@@ -284,6 +284,7 @@ def test_wrong_arguments_are_refused_in_a_sentence(arguments, options, error, sa
 
 
 DECLARED = {
+    "entry_bound": 1.0,
     "data_norm": 1.0,
     "bounds": (0.0, 1.0),
     "target_range": (0.0, 1.0),

@@ -21,8 +21,9 @@ from discreet.gate import reopen
 from discreet.interaction import oracle_store
 from discreet.interaction.oracle_store import ENTRIES, MODELS, STATES, OracleStore
 from discreet.ledger import Ledger, MemoryLedger
-from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.privacy import Budget
+from discreet.storage.transaction import FileTransaction
+from support.behind import open_behind
 from support.oracles import LASTING, STEPS, begin, grid_of_points
 
 SCRIPT = Path(__file__).parents[1] / "support" / "oracles.py"
@@ -32,12 +33,12 @@ both = pytest.mark.parametrize("name", LASTING)
 
 def change(place, statement):
     """Change a store behind its back."""
-    with OracleStore(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         connection.execute(statement)
 
 
 def count_rows(place):
-    with OracleStore(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         return connection.execute(sql.select(sql.func.count()).select_from(ENTRIES)).scalar_one()
 
 
@@ -140,7 +141,7 @@ def test_what_cannot_be_stored_is_not_told_and_asked_again(place, step, monkeypa
     def fail(*_, **__):
         raise sqlite3.OperationalError("database or disk is full")
 
-    target = (oracle_store, "_insert") if step == "_insert" else (DriverTransaction, "commit")
+    target = (oracle_store, "_insert") if step == "_insert" else (FileTransaction, "commit")
     with monkeypatch.context() as patch:
         patch.setattr(*target, fail)
         with pytest.raises(StoreError, match="is full; make room"):
@@ -153,14 +154,14 @@ def test_what_cannot_be_stored_is_not_told_and_asked_again(place, step, monkeypa
 @on_disk
 def test_a_commit_of_unknown_outcome_is_no_answer_and_the_store_says(place, monkeypatch):
     oracle = begin(store=place)
-    commit = DriverTransaction.commit
+    commit = FileTransaction.commit
 
     def commit_and_fail(self):
         commit(self)
         raise sqlite3.OperationalError("disk I/O error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(DriverTransaction, "commit", commit_and_fail)
+        patch.setattr(FileTransaction, "commit", commit_and_fail)
         with pytest.raises(StoreError):
             oracle.ask(grid_of_points(2))
     assert oracle.n_answers == 0
@@ -175,8 +176,8 @@ def test_whoever_takes_an_oracle_up_waits_for_the_disk_once_and_reads_from_then_
 ):
     """What a killed process left in the log may not have been flushed."""
     told = begin(store=place).ask(grid_of_points(2))
-    commits, commit = [], DriverTransaction.commit
-    monkeypatch.setattr(DriverTransaction, "commit", lambda self: commits.append(1) or commit(self))
+    commits, commit = [], FileTransaction.commit
+    monkeypatch.setattr(FileTransaction, "commit", lambda self: commits.append(1) or commit(self))
     again = reopen(place)
     assert commits == [1]
     assert again.ask(grid_of_points(2)) == told
@@ -239,7 +240,7 @@ def test_after_a_failure_nothing_is_told_until_something_can_be_written(place, m
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(DriverTransaction, "commit", fail)
+        patch.setattr(FileTransaction, "commit", fail)
         for count in (3, 2):
             with pytest.raises(StoreError, match="is full"):
                 oracle.ask(grid_of_points(count))
@@ -273,7 +274,7 @@ def test_what_was_changed_is_refused(place, edit):
 def test_a_past_that_was_put_back_is_noticed_by_whoever_saw_more(place):
     oracle = begin(store=place)
     oracle.ask(grid_of_points(2))
-    with OracleStore(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         before = connection.execute(sql.select(STATES.c.answers, STATES.c.head)).one()
     oracle.ask(grid_of_points(4))
     change(place, ENTRIES.delete().where(ENTRIES.c.number > 2))
@@ -309,10 +310,10 @@ def test_a_place_holds_one_oracle_and_is_not_paid_for_twice(place):
 
 
 def test_nobody_else_can_make_one_meanwhile(place, monkeypatch):
-    monkeypatch.setattr("discreet.ledger.durable.store.PATIENCE", 0.2)
+    monkeypatch.setattr(OracleStore, "patience", 0.2)
     new = OracleStore(place).make()
     try:
-        with pytest.raises(StoreError, match=r"somebody else is making|busy for a minute"):
+        with pytest.raises(StoreError, match=r"somebody else is making|busy for 0.2 seconds"):
             OracleStore(place).make()
     finally:
         new.close()
@@ -323,10 +324,10 @@ def test_nobody_else_can_make_one_meanwhile(place, monkeypatch):
 @on_disk
 def test_a_model_that_could_not_be_stored_leaves_its_place_free(place, monkeypatch):
     def fail(*_, **__):
-        raise sql.exc.OperationalError("", {}, Exception("database or disk is full"))
+        raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(sql.Connection, "commit", fail)
+        patch.setattr(FileTransaction, "commit", fail)
         with pytest.raises(StoreError, match="is full"):
             begin(store=place)
     begin(store=place)
@@ -380,7 +381,7 @@ def test_another_versions_plan_is_refused(place, monkeypatch):
 
 def test_keys_belong_to_the_model(place):
     begin(store=place).ask(grid_of_points(3))
-    with OracleStore(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         rows = connection.execute(sql.select(ENTRIES)).mappings().all()
         identity = connection.execute(sql.select(MODELS.c.identity)).scalar_one()
     assert {row["model"] for row in rows} == {identity}

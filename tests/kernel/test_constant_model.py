@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:GaussianProcessOracle answers")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_that_would_stay_zero_is_refused_and_costs_nothing(name):
     ledger = MemoryLedger(Budget(5.0, 1e-5))
-    model = MODELS[name](epsilon=3.0, delta=1e-6, n_hint=1500, ledger=ledger)
+    model = MODELS[name](epsilon=3.0, delta=1e-6, expected_rows=1500, ledger=ledger)
     with pytest.raises(InputError, match="1,500 rows it will most likely answer 0 to everything"):
         model.fit(X, Y)
     assert ledger.history() == ()
@@ -35,7 +35,7 @@ def test_a_model_that_would_stay_zero_is_refused_and_costs_nothing(name):
 @pytest.mark.parametrize("epsilon", [3.0, 300.0])
 def test_an_oracle_that_is_asked_for_all_the_same_answers_zero(epsilon):
     model = MODELS["oracle"](
-        epsilon=epsilon, delta=1e-6, n_hint=1500, may_be_constant=True, rehearsal=0
+        epsilon=epsilon, delta=1e-6, expected_rows=1500, may_be_constant=True, rehearsal=0
     )
     with pytest.warns(RehearsalWarning):
         model.fit(X, Y)
@@ -60,7 +60,7 @@ def test_where_the_number_of_rows_is_public_it_is_used():
 @pytest.mark.parametrize("name", MODELS)
 def test_what_may_learn_something_is_not_refused(name):
     own = {"threshold": 0.1, "max_updates": 30} if name == "oracle" else {}
-    told = {"epsilon": 300.0, "delta": 1e-6, "n_hint": 1500, "rehearsal": 0, **own}
+    told = {"epsilon": 300.0, "delta": 1e-6, "expected_rows": 1500, "rehearsal": 0, **own}
     with pytest.warns(RehearsalWarning):
         model = MODELS[name](**told).fit(X, Y)
     assert len(set(model.predict(X[:200]))) == 2

@@ -25,7 +25,7 @@ from discreet.errors import (
     UnitMismatch,
 )
 from discreet.ledger import Ledger, MemoryLedger, Receipt, State
-from discreet.ledger.durable import sql_tables
+from discreet.ledger.durable import migration, sql_tables
 from discreet.linear_model import LogisticRegression
 from discreet.privacy import (
     AddRemoveOne,
@@ -39,6 +39,7 @@ from discreet.privacy import (
     ReplaceOne,
     WithinDistance,
 )
+from support.behind import open_behind
 
 X = np.random.default_rng(0).uniform(-1, 1, size=(60, 2))
 Y = np.arange(60) % 2
@@ -328,7 +329,7 @@ def test_older_books_are_brought_up_to_date_and_newer_ones_refused(place, monkey
     monkeypatch.setattr(sql_tables, "FORMAT", 6)
     with pytest.raises(LedgerError, match="no way from format 4"):
         Ledger(place)
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", {4: lambda _: done.append(1), 5: _add_a_column})
+    monkeypatch.setattr(migration, "MIGRATIONS", {4: lambda _: done.append(1), 5: _add_a_column})
     assert len(Ledger(place).history()) == 1
     assert done == [1]
     Ledger(place).charge(pure(0.25))
@@ -338,22 +339,22 @@ def test_older_books_are_brought_up_to_date_and_newer_ones_refused(place, monkey
         Ledger(place)
 
 
-def _add_a_column(connection):
-    connection.exec_driver_sql("ALTER TABLE discreet_datasets ADD COLUMN colour TEXT")
+def _add_a_column(transaction):
+    transaction.write("ALTER TABLE discreet_datasets ADD COLUMN colour TEXT")
 
 
 def test_a_migration_that_fails_changes_nothing(place, monkeypatch):
     made(place).charge(pure(0.5))
 
-    def fail(connection):
-        _add_a_column(connection)
+    def fail(transaction):
+        _add_a_column(transaction)
         raise LedgerError("no")
 
     monkeypatch.setattr(sql_tables, "FORMAT", 5)
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", {4: fail})
+    monkeypatch.setattr(migration, "MIGRATIONS", {4: fail})
     with pytest.raises(LedgerError):
         Ledger(place)
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", {4: _add_a_column})
+    monkeypatch.setattr(migration, "MIGRATIONS", {4: _add_a_column})
     assert len(Ledger(place).history()) == 1
 
 
@@ -390,7 +391,7 @@ def test_books_do_not_tell_how_long_private_work_took(place, end):
     receipt = ledger.charge(pure(0.5), purpose="")
     ledger.redeem(receipt)
     ledger.settle(receipt, end)
-    with ledger._store.read_transaction() as connection:
+    with open_behind(place) as connection:
         texts = connection.execute(sql.text("SELECT text FROM discreet_events")).scalars().all()
     lines = [json.loads(text) for text in texts]
     times = {line["what"]: line["time"] for line in lines if "time" in line}

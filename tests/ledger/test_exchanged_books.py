@@ -16,9 +16,9 @@ import sqlalchemy as sql
 from discreet.errors import BudgetExceeded, InputError, LedgerError
 from discreet.ledger import Ledger, State
 from discreet.ledger.durable.sql_tables import BOOKS, DATASETS, EVENTS
-from discreet.ledger.durable.store import Store
 from discreet.linear_model import LogisticRegression
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+from support.behind import open_behind
 
 X = np.random.default_rng(0).uniform(-1, 1, size=(60, 2))
 Y = np.arange(60) % 2
@@ -110,14 +110,14 @@ def _after(ledger, count):
 
 AMID = """
 import os, sys, threading
+from discreet.ledger.durable.ledger_store import LedgerStore
 from discreet.errors import LedgerError
 from discreet.ledger import Ledger
-from discreet.ledger.durable.store import Store
 from discreet.privacy import *
 ledger = Ledger(sys.argv[1])
 inside, go_on = threading.Event(), threading.Event()
 def work():
-    with Store(sys.argv[1]).write_transaction():
+    with LedgerStore(sys.argv[1]).write():
         inside.set()
         go_on.wait()
 thread = threading.Thread(target=work)
@@ -165,7 +165,7 @@ def test_a_file_put_in_the_place_of_the_books_is_noticed(tmp_path):
 def test_books_put_in_the_place_of_others_are_noticed(place):
     ledger = Ledger.create(place, Budget(10.0))
     receipt = ledger.charge(pure(1.0))
-    with Store(place).schema_transaction() as connection:
+    with open_behind(place) as connection:
         for table in (EVENTS, DATASETS, BOOKS):
             table.drop(connection)
         if connection.dialect.name == "postgresql":
@@ -179,7 +179,7 @@ def test_books_put_in_the_place_of_others_are_noticed(place):
 def test_books_of_a_newer_format_are_not_written_to_by_who_has_them_open(place):
     ledger = Ledger.create(place, Budget(1.0))
     receipt = ledger.charge(pure(0.25))
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         connection.execute(BOOKS.update().values(format=5))
     for attempt in (lambda: ledger.charge(pure(0.25)), receipt.redeem):
         with pytest.raises(LedgerError, match="was migrated; open it again"):
@@ -264,7 +264,7 @@ def test_damaged_books_are_reported_and_never_charged(place, table, column, valu
     Ledger.create(place, Budget(1.0), dataset="two")
     ledger.charge(pure(0.25))
     is_first = (DATASETS.c.id if table is DATASETS else EVENTS.c.dataset) == 1
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         if table is EVENTS:
             for trigger in ("discreet_no_update", "discreet_append_only ON discreet_events"):
                 if (connection.dialect.name == "sqlite") != ("ON" in trigger):
@@ -286,7 +286,7 @@ def test_a_data_set_without_its_summary_and_lost_triggers_are_reported(place):
     Ledger.create(place, Budget(1.0), dataset="one")
     Ledger.create(place, Budget(1.0), dataset="two")
     assert all(found.is_sound for found in Ledger.verify_all(place))
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("DROP TRIGGER discreet_no_delete")
             connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
@@ -305,7 +305,7 @@ def test_a_data_set_without_its_summary_and_lost_triggers_are_reported(place):
 def test_two_copies_of_one_declaration_are_told_apart(place):
     Ledger.create(place, Budget(1.0), dataset="one")
     Ledger.create(place, Budget(1.0), dataset="two")
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         facts = connection.execute(sql.select(DATASETS.c.facts).where(DATASETS.c.id == 1))
         connection.execute(
             DATASETS.update().where(DATASETS.c.id == 2).values(facts=facts.scalar_one())

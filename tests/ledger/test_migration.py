@@ -12,8 +12,8 @@ from discreet.ledger import Ledger, State
 from discreet.ledger.durable import high_water_mark
 from discreet.ledger.durable.hash_chain import BEGINNING, digest_of
 from discreet.ledger.durable.sql_tables import BOOKS, DATASETS, EVENTS
-from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Guarantee, Pure
+from support.behind import open_behind
 
 TRIGGERS = {"sqlite": "discreet_no_update", "postgresql": "discreet_append_only ON discreet_events"}
 
@@ -31,7 +31,7 @@ def older(place, monkeypatch):
     ledger.settle(receipt, State.RELEASED)
     ledger.refund(ledger.charge(pure(0.25)))
     old_costs = [["0.5", "0.0", "0.0"], ["0.125", "0.0", "0.0"], ["inf", "0.0"]]
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         connection.exec_driver_sql(f"DROP TRIGGER {TRIGGERS[connection.dialect.name]}")
         head = BEGINNING
         for line in connection.execute(sql.select(EVENTS).order_by(EVENTS.c.line)).all():
@@ -77,7 +77,7 @@ def test_older_books_keep_what_was_spent_and_go_on(older):
 
 
 def test_a_summary_that_was_changed_before_is_not_believed(older):
-    with Store(older).write_transaction() as connection:
+    with open_behind(older) as connection:
         balance = connection.execute(sql.select(DATASETS.c.balance)).scalar_one()
         connection.execute(DATASETS.update().values(balance=balance.replace("0.5", "0.0")))
     assert Ledger(older).remaining(0.0) == 0.5  # worked out from the history
@@ -85,7 +85,7 @@ def test_a_summary_that_was_changed_before_is_not_believed(older):
 
 @pytest.mark.parametrize("changed", [{"lines": 3}, {"head": "0"}, {"facts": "{}"}], ids=str)
 def test_books_that_disagree_with_themselves_are_not_brought_up_to_date(older, changed):
-    with Store(older).write_transaction() as connection:
+    with open_behind(older) as connection:
         connection.execute(DATASETS.update().values(changed))
     for _ in range(2):
         with pytest.raises(LedgerError, match="not sound and cannot be brought up to date"):
@@ -95,7 +95,7 @@ def test_books_that_disagree_with_themselves_are_not_brought_up_to_date(older, c
 def test_lines_without_a_seal_cannot_follow_sealed_ones(place):
     ledger = Ledger.create(place, Budget(1.0))
     ledger.charge(pure(0.25))
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         line = connection.execute(sql.select(EVENTS).where(EVENTS.c.line == 2)).one()
         document = json.loads(line.text) | {"line": 3, "charge": 2}
         del document["books"]

@@ -7,9 +7,10 @@ import pytest
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Ledger
 from discreet.ledger.durable import high_water_mark
+from discreet.ledger.durable.ledger_store import LedgerStore
 from discreet.ledger.durable.sql_tables import DATASETS
-from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+from support.behind import open_behind
 
 pytestmark = pytest.mark.parametrize("place", ["postgresql"], indirect=True)
 
@@ -22,18 +23,18 @@ def pure(epsilon):
 def exchanges(monkeypatch):
     """Record how each charge was written: alone (and whether it was), or in the queue."""
     told = []
-    attempt, exchange = Store.attempt, Store.exchange
+    attempt, change = LedgerStore.attempt, LedgerStore.change
 
     def attempted(self, *asked):
         told.append("alone" if (done := attempt(self, *asked)) else "not alone")
         return done
 
-    def exchanged(self, *asked):
+    def changed(self, dataset):
         told.append("queue")
-        return exchange(self, *asked)
+        return change(self, dataset)
 
-    monkeypatch.setattr(Store, "attempt", attempted)
-    monkeypatch.setattr(Store, "exchange", exchanged)
+    monkeypatch.setattr(LedgerStore, "attempt", attempted)
+    monkeypatch.setattr(LedgerStore, "change", changed)
     return told
 
 
@@ -72,7 +73,7 @@ def test_who_is_alone_notices_a_changed_summary(place, exchanges, what):
     for _ in range(3):
         ledger.charge(pure(0.25))
     assert exchanges[-1] == "alone"
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         column = DATASETS.c[what]
         connection.execute(DATASETS.update().values({what: column + " "}))
     with pytest.raises(LedgerError, match=r"not what its history says|exchanged"):

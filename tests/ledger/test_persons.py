@@ -12,7 +12,6 @@ from discreet.errors import BudgetExceeded, InputError
 from discreet.ledger import Ledger, MemoryLedger
 from discreet.ledger.account import Account
 from discreet.ledger.durable.sql_tables import BOOKS, DATASETS
-from discreet.ledger.durable.store import Store
 from discreet.privacy import (
     AddRemoveOne,
     Approximate,
@@ -32,6 +31,7 @@ from discreet.privacy import (
 )
 from discreet.record import Release
 from discreet.report import card
+from support.behind import open_behind
 from support.place import run
 
 UNIT = AddRemoveOne()
@@ -147,7 +147,7 @@ def test_a_card_that_states_another_number_is_refused(tmp_path, kind):
 def test_a_ledger_of_an_older_format_means_one_record(tmp_path):
     path = tmp_path / "p.db"
     Ledger.create(path, Budget(1.0)).charge(pure(0.5))
-    with Store(path).write_transaction() as connection:
+    with open_behind(path) as connection:
         facts = json.loads(connection.execute(sql.select(DATASETS.c.facts)).scalar_one())
         assert "rows_per_person" not in facts  # as it was written then
         connection.execute(BOOKS.update().values(format=3))

@@ -11,9 +11,10 @@ from discreet.errors import LedgerError
 from discreet.ledger import Anchor, Ledger, State
 from discreet.ledger.durable import high_water_mark, summary
 from discreet.ledger.durable.hash_chain import digest_of
+from discreet.ledger.durable.ledger_store import LedgerStore
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
-from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+from support.behind import open_behind
 
 TRIGGERS = {
     "sqlite": ["DROP TRIGGER discreet_no_update", "DROP TRIGGER discreet_no_delete"],
@@ -37,8 +38,7 @@ def ledger(place):
 
 def change(place, *statements):
     """Change the stored books as somebody could who owns the data base."""
-    store = Store(place)
-    with store.write_transaction() as connection:
+    with open_behind(place) as connection:
         for trigger in TRIGGERS[connection.dialect.name]:
             connection.exec_driver_sql(trigger)
         for statement in statements:
@@ -46,7 +46,7 @@ def change(place, *statements):
 
 
 def text_of(place, line):
-    with Store(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         query = sql.select(EVENTS.c.text).where(EVENTS.c.line == line)
         return connection.execute(query).scalar_one()
 
@@ -106,7 +106,7 @@ def forget(monkeypatch):
 def test_a_history_rewritten_as_a_whole_is_found_by_a_digest_kept_elsewhere(ledger, place, forget):
     digest, anchor = ledger.history()[1].digest, ledger.anchor()
     assert ledger.verify(known=digest).is_sound
-    with Store(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         lines = connection.execute(sql.select(EVENTS).order_by(EVENTS.c.line)).all()
     before, statements = "discreet ledger 1", []
     for line in lines:
@@ -132,7 +132,7 @@ def test_a_history_rewritten_as_a_whole_is_found_by_a_digest_kept_elsewhere(ledg
 def test_a_cut_off_history_is_found_by_a_digest_kept_elsewhere(place, forget):
     ledger = Ledger.create(place, Budget(1.0))
     before = ledger.verify()
-    with Store(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         kept = connection.execute(sql.select(DATASETS)).one()
     receipt = ledger.charge(Guarantee(Pure(1.0), AddRemoveOne()))
     anchor = ledger.anchor()
@@ -152,7 +152,7 @@ def test_a_cut_off_history_is_found_by_a_digest_kept_elsewhere(place, forget):
 
 def forged_charge(place, guarantee, costs):
     """Add a second charge with digests and a summary as they should be."""
-    with Store(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         last = connection.execute(sql.select(EVENTS).where(EVENTS.c.line == 2)).one()
     document = {**json.loads(last.text), "guarantee": guarantee, "costs": costs}
     document |= {"line": 3, "charge": 2}
@@ -196,11 +196,11 @@ TAMPERED = {
 @pytest.mark.parametrize("is_known", [True, False], ids=["same process", "new process"])
 def test_no_charge_is_decided_on_a_summary_that_was_changed(ledger, place, forget, what, is_known):
     receipt = ledger.charge(Guarantee(Pure(0.25), AddRemoveOne()))
-    with Store(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         stored = connection.execute(sql.select(DATASETS)).one()
     changed = TAMPERED[what](stored)
     assert all(getattr(stored, name) != value for name, value in changed.items())
-    with Store(place).write_transaction() as connection:
+    with open_behind(place) as connection:
         connection.execute(DATASETS.update().values(changed))
     if not is_known:
         forget()
@@ -214,7 +214,7 @@ def test_no_charge_is_decided_on_a_summary_that_was_changed(ledger, place, forge
         with pytest.raises(LedgerError, match=r"not what its history says|exchanged|lacks line"):
             attempt()
     assert not ledger.verify().is_sound
-    with Store(place).write_transaction() as connection:  # put right, the books go on
+    with open_behind(place) as connection:  # put right, the books go on
         restored = {name: getattr(stored, name) for name in changed}
         connection.execute(DATASETS.update().values(restored))
     Ledger(place).charge(Guarantee(Pure(0.25), AddRemoveOne()))
@@ -232,7 +232,7 @@ def test_a_last_line_forged_to_agree_with_a_forged_balance_is_found_by_verifying
     ledger, place, forget
 ):
     # Whoever can write to the data base can make the last line and the summary agree again.
-    with Store(place).read_transaction() as connection:
+    with open_behind(place) as connection:
         stored = connection.execute(sql.select(DATASETS)).one()
         before = connection.execute(sql.select(EVENTS.c.digest).where(EVENTS.c.line == 7))
         before = before.scalar_one()
@@ -267,7 +267,7 @@ def test_the_history_refuses_to_be_changed_by_accident(ledger, place):
     for statement in (EVENTS.update().values(what="refunded"), EVENTS.delete()):
         with (
             pytest.raises(LedgerError, match="is never changed"),
-            Store(place).write_transaction() as connection,
+            LedgerStore(place).write() as transaction,
         ):
-            connection.execute(statement)
+            transaction.write(statement)
     assert ledger.verify().is_sound

@@ -59,7 +59,7 @@ def test_scores_are_counted_where_enough_rows_are_expected(unit, delta):
     counted = fit(X, Y, epsilon=4.0, delta=delta, unit=unit)
     assert counted.release_.value.size == 5 + CELLS + (len(NAMES) if delta > 0 else 0)
     assert "scores counted for 3% of the budget" in counted.release_.reason
-    few = fit(X, Y, epsilon=4.0, delta=delta, unit=unit, n_hint=100)
+    few = fit(X, Y, epsilon=4.0, delta=delta, unit=unit, expected_rows=100)
     assert not is_counted(few)
     assert "too few rows" in few.release_.reason
     none = fit(X, Y, epsilon=4.0, delta=delta, unit=unit, calibration="none")
@@ -75,7 +75,7 @@ def test_scores_are_counted_where_enough_rows_are_expected(unit, delta):
 def test_the_rule_is_five_hundred_over_mu_if_records_come_and_go():
     enough = math.ceil(500 * gaussian_multiplier(Budget(1.0, 1e-9)))
     for n, is_enough in ((enough, True), (enough - 1, False)):
-        assert is_counted(fit(X, Y, epsilon=1.0, delta=1e-9, n_hint=n)) == is_enough
+        assert is_counted(fit(X, Y, epsilon=1.0, delta=1e-9, expected_rows=n)) == is_enough
 
 
 @rehearsal
@@ -157,7 +157,9 @@ def test_a_logistic_regression_is_as_it_was():
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("settings", [{"calibration": "platt"}, {"n_hint": 0}, {"n_hint": 2.5}])
+@pytest.mark.parametrize(
+    "settings", [{"calibration": "platt"}, {"expected_rows": 0}, {"expected_rows": 2.5}]
+)
 def test_what_is_no_calibration_is_refused(settings):
     with pytest.raises((InputError, TypeError), match=next(iter(settings))):
         fit(X, Y, **settings)
@@ -214,7 +216,7 @@ def test_a_model_stored_before_there_were_curves_predicts_as_it_did(tmp_path):
 
     def forget(document):
         del document["learnt"]["probability_curve_"]
-        del document["arguments"]["calibration"], document["arguments"]["n_hint"]
+        del document["arguments"]["calibration"], document["arguments"]["expected_rows"]
 
     edit(folder, forget)
     again = load(folder)

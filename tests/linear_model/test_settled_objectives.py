@@ -121,10 +121,10 @@ def test_a_logistic_regression_keeps_its_loss():
     [
         ({"calibration": "none"}, RULED_SHARE, 1.4),
         ({}, RULED_SHARE, 1.4),  # nine percent with the counts
-        ({"n_hint": 3000}, SMALL_SHARE, 1.6),
-        ({"n_hint": 3001, "calibration": "none"}, RULED_SHARE, 1.4),
-        ({"n_hint": 300, "epsilon": 10.0}, SMALL_SHARE, 0.16),
-        ({"n_hint": 300, "epsilon": 10.1}, RULED_SHARE, 1.4 / 10.1),
+        ({"expected_rows": 3000}, SMALL_SHARE, 1.6),
+        ({"expected_rows": 3001, "calibration": "none"}, RULED_SHARE, 1.4),
+        ({"expected_rows": 300, "epsilon": 10.0}, SMALL_SHARE, 0.16),
+        ({"expected_rows": 300, "epsilon": 10.1}, RULED_SHARE, 1.4 / 10.1),
         ({"unit": "replace"}, RULED_SHARE, 2.8),
         ({"unit": "replace", "max_rows": 1000}, SMALL_SHARE, 3.2),
         ({"max_weight": 3.0}, RULED_SHARE, 4.2),
@@ -143,7 +143,7 @@ def test_softmax_has_the_share_that_it_had():
 
 
 @pytest.mark.parametrize("unit", ["add_remove", "replace"])
-@pytest.mark.parametrize("told", [{}, {"n_hint": 100}, {"calibration": "none"}], ids=repr)
+@pytest.mark.parametrize("told", [{}, {"expected_rows": 100}, {"calibration": "none"}], ids=repr)
 def test_the_free_ridge_is_free(unit, told):
     # The noise is that of a Gaussian mechanism with what other releases leave of the budget.
     mechanism, question = stated(unit=unit, **told)

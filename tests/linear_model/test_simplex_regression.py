@@ -80,7 +80,7 @@ def test_good_models_get_most_of_the_weight():
 
 
 def test_a_declared_range_is_as_good_as_moving_both_by_hand():
-    moved = SimplexRegression(epsilon=2.0, data_norm=0.5, target_range=(-0.5, 0.5))
+    moved = SimplexRegression(epsilon=2.0, entry_bound=0.5, target_range=(-0.5, 0.5))
     ranged = SimplexRegression(epsilon=2.0, **PROBABILITIES)
     moved.fit(MODELS - 0.5, TRUTH - 0.5)
     ranged.fit(MODELS, TRUTH)
@@ -112,7 +112,7 @@ def test_weights_of_rows_count_up_to_the_declared_largest():
 def test_sparse_and_dense_tables_agree():
     X = np.where(MODELS > 0.6, MODELS, 0.0)
     one, two = (
-        SimplexRegression(epsilon=5.0, rehearsal=3, data_norm=1.0, target_range=(-1.0, 1.0))
+        SimplexRegression(epsilon=5.0, rehearsal=3, entry_bound=1.0, target_range=(-1.0, 1.0))
         .fit(table, TRUTH)
         .coef_
         for table in (X, sparse.csr_array(X))
@@ -121,7 +121,7 @@ def test_sparse_and_dense_tables_agree():
 
 
 BAD = [
-    ({"data_norm": 0.0}, "data_norm must be a positive number"),
+    ({"entry_bound": 0.0}, "entry_bound must be a positive number"),
     ({"data_range": (1, 1)}, "data_range must not be empty"),
     ({"data_range": 3}, "data_range must be two numbers"),
     ({"target_range": (2, 1)}, "low must not exceed high"),
@@ -148,13 +148,13 @@ def test_bad_parameters_are_refused_before_any_charge(parameters, says):
 def test_what_cannot_be_met_is_refused_before_any_charge():
     ledger = MemoryLedger(Budget(10.0, 1e-3))
     with pytest.raises(CalibrationError, match="raise the entropy"):
-        SimplexRegression(ledger=ledger, entropy=0.01, data_norm=1.0, target_range=(-1.0, 1.0)).fit(
-            MODELS, TRUTH
-        )
+        SimplexRegression(
+            ledger=ledger, entropy=0.01, entry_bound=1.0, target_range=(-1.0, 1.0)
+        ).fit(MODELS, TRUTH)
     with pytest.raises(InputError, match="would fill a sparse table"):
         SimplexRegression(ledger=ledger, **PROBABILITIES).fit(sparse.csr_array(MODELS), TRUTH)
     with pytest.raises(TypeError, match="unexpected keyword argument"):
-        SimplexRegression(ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)).fit(
+        SimplexRegression(ledger=ledger, entry_bound=1.0, target_range=(-1.0, 1.0)).fit(
             MODELS, TRUTH, groups=TRUTH
         )
     assert ledger.history() == ()

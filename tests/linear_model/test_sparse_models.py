@@ -30,9 +30,9 @@ X = GENERATOR.uniform(-1, 1, size=(4000, 60)) * (GENERATOR.random((4000, 60)) < 
 SIGNAL = 0.6 * X[:, 3] - 0.4 * X[:, 7]
 TWO = np.where(SIGNAL > 0, "yes", "no")
 THREE = np.array(["high", "low", "mid"])[np.digitize(SIGNAL, [-0.1, 0.1])]
-NUMBERS = {"epsilon": 3.0, "data_norm": 1.0, "target_range": (-1, 1), "rehearsal": 1,
+NUMBERS = {"epsilon": 3.0, "entry_bound": 1.0, "target_range": (-1, 1), "rehearsal": 1,
            "expected_rows": 4000}  # fmt: skip
-CLASSES = {"epsilon": 3.0, "data_norm": 1.0, "classes": ["no", "yes"], "rehearsal": 1,
+CLASSES = {"epsilon": 3.0, "entry_bound": 1.0, "classes": ["no", "yes"], "rehearsal": 1,
            "expected_rows": 4000}  # fmt: skip
 
 MODELS = {
@@ -87,9 +87,9 @@ def test_several_classes_share_the_columns():
     assert (np.abs(model.coef_).sum(axis=0) > 0).sum() <= 3
     assert model.predict_proba(X[:5]).sum(axis=1) == pytest.approx(1)
     with pytest.raises(InputError, match="SparseClassifier"):
-        FrankWolfeClassifier(data_norm=1.0).fit(X, THREE)
+        FrankWolfeClassifier(entry_bound=1.0).fit(X, THREE)
     with pytest.raises(InputError, match="SparseClassifier"):
-        HardThresholdingClassifier(data_norm=1.0).fit(X, THREE)
+        HardThresholdingClassifier(entry_bound=1.0).fit(X, THREE)
 
 
 def test_no_stable_answer_is_a_model_of_zeros_that_says_so():
@@ -122,7 +122,7 @@ def test_declared_columns_give_coefficients_in_their_own_units():
     ward = GENERATOR.choice(["a", "b", "c"], 4000)
     table = pd.DataFrame({"age": age, "ward": ward, "noise": GENERATOR.uniform(0, 1, 4000)})
     y = np.where(age > 50, "ill", "well")
-    common = {**CLASSES, "data_norm": None, "classes": ["ill", "well"],
+    common = {**CLASSES, "entry_bound": None, "classes": ["ill", "well"],
               "columns": {"age": (20, 80), "ward": ["a", "b", "c"], "noise": (0, 1)}}  # fmt: skip
     for model in (SparseClassifier(n_features_to_select=1, **common),
                   FrankWolfeClassifier(**common)):  # fmt: skip
@@ -146,16 +146,16 @@ def test_the_number_of_steps_does_not_follow_the_rows():
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (SparseClassifier(data_norm=1.0, n_features_to_select=0), "n_features_to_select"),
-        (SparseClassifier(data_norm=1.0, n_features_to_select=61), "n_features=60"),
-        (SparseClassifier(data_norm=1.0, selection_share=1.0), "must be below 1"),
-        (SparseClassifier(data_norm=1.0, selector=3), "scikit-learn selector"),
+        (SparseClassifier(entry_bound=1.0, n_features_to_select=0), "n_features_to_select"),
+        (SparseClassifier(entry_bound=1.0, n_features_to_select=61), "n_features=60"),
+        (SparseClassifier(entry_bound=1.0, selection_share=1.0), "must be below 1"),
+        (SparseClassifier(entry_bound=1.0, selector=3), "scikit-learn selector"),
         (SparseClassifier(n_features_to_select=2), "must be told columns"),
         (SparseClassifier(data_range=(1, 2)), "must contain zero"),
-        (FrankWolfeClassifier(data_norm=1.0, l1_radius=-1.0), "l1_radius"),
-        (FrankWolfeClassifier(data_norm=1.0, max_iter=0), "max_iter"),
-        (FrankWolfeClassifier(data_norm=1.0, expected_rows=0), "expected_rows"),
-        (FrankWolfeClassifier(data_norm=math.inf), "data_norm"),
+        (FrankWolfeClassifier(entry_bound=1.0, l1_radius=-1.0), "l1_radius"),
+        (FrankWolfeClassifier(entry_bound=1.0, max_iter=0), "max_iter"),
+        (FrankWolfeClassifier(entry_bound=1.0, expected_rows=0), "expected_rows"),
+        (FrankWolfeClassifier(entry_bound=math.inf), "entry_bound"),
     ],
     ids=repr,
 )

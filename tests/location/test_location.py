@@ -116,9 +116,9 @@ def test_the_guarantee_is_printed_if_asked_for(capsys):
 
 def test_a_ledger_pays_and_refuses():
     ledger = MemoryLedger(Budget(1.5), "add_remove")
-    Median(1.0, 0.0, WIDE, ledger=ledger).fit(X)
+    Median(1.0, 0.0, bounds=WIDE, ledger=ledger).fit(X)
     with pytest.raises(BudgetExceeded):
-        Median(1.0, 0.0, WIDE, ledger=ledger).fit(X)
+        Median(1.0, 0.0, bounds=WIDE, ledger=ledger).fit(X)
     assert [entry.purpose for entry in ledger.history()] == ["Median"]
 
 

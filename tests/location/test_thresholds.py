@@ -34,8 +34,8 @@ def test_every_parameter_is_documented_and_has_the_usual_default(model):
 @pytest.mark.parametrize("delta", [0.0, 1e-9])
 def test_a_fit_costs_the_epsilon_asked_and_no_more(unit, delta):
     for fit in (
-        Location(Huber(5.0), 0.5, delta, AGES, unit).fit(X),
-        Threshold(0.5, delta, AGES, unit).fit(X, y),
+        Location(Huber(5.0), epsilon=0.5, delta=delta, bounds=AGES, unit=unit).fit(X),
+        Threshold(0.5, delta, bounds=AGES, unit=unit).fit(X, y),
     ):
         assert 0.99 * 0.5 <= fit.privacy_.epsilon(delta) <= 0.5
         assert fit.privacy_ == fit.release_.guarantee
@@ -54,9 +54,9 @@ def test_without_noise_it_is_the_point_of_least_loss(loss, expected):
 
 @rehearsal
 def test_high_budgets_give_the_point_of_least_loss():
-    fit = Location("squared", 1e3, 0.0, AGES, rehearsal=0).fit(X)
+    fit = Location("squared", epsilon=1e3, delta=0.0, bounds=AGES, rehearsal=0).fit(X)
     np.testing.assert_allclose(fit.location_, X.mean(axis=0), atol=0.5)
-    fit = Location(Pinball(0.9), 1e3, 0.0, AGES, rehearsal=0).fit(X)
+    fit = Location(Pinball(0.9), epsilon=1e3, delta=0.0, bounds=AGES, rehearsal=0).fit(X)
     assert np.abs((fit.location_ > X).mean(axis=0) - 0.9).max() < 0.02
 
 
@@ -74,7 +74,7 @@ def test_the_best_threshold_is_found_without_noise():
 @pytest.mark.parametrize("unit", ["add_remove", "replace"])
 def test_a_private_threshold_makes_few_errors_more(unit):
     """Errors exceed ln(candidates/chance)/rate with that chance: 400 rows, a hundred thousandth."""
-    model = Threshold(2.0, 0.0, AGES, unit, steps=1200)
+    model = Threshold(2.0, 0.0, bounds=AGES, unit=unit, steps=1200)
     rate = 2.0 if unit == "add_remove" else 1.0
     allowed = (math.log(2 * 2 * 1202) + math.log(1e5)) / rate
     for seed in range(10):
@@ -108,10 +108,10 @@ def test_values_and_labels_that_are_not_declared_are_no_error():
 
 def test_a_ledger_pays_and_refuses():
     ledger = MemoryLedger(Budget(2.5), "add_remove")
-    Location("squared", 1.0, 0.0, AGES, ledger=ledger).fit(X[:, [0]])
-    Threshold(1.0, 0.0, AGES, ledger=ledger).fit(X, y)
+    Location("squared", epsilon=1.0, delta=0.0, bounds=AGES, ledger=ledger).fit(X[:, [0]])
+    Threshold(1.0, 0.0, bounds=AGES, ledger=ledger).fit(X, y)
     with pytest.raises(BudgetExceeded):
-        Threshold(1.0, 0.0, AGES, ledger=ledger).fit(X, y)
+        Threshold(1.0, 0.0, bounds=AGES, ledger=ledger).fit(X, y)
     assert [entry.purpose for entry in ledger.history()] == ["Location", "Threshold"]
 
 

@@ -17,7 +17,7 @@ from discreet.losses import Hinge, Huber, LogCosh, Logistic, Pinball, SmoothedHi
 from discreet.mechanisms import FollowTheLeader, ImplicitGradient, PrivateOCP
 from discreet.mechanisms.doubling_epochs import DoublingEpochs
 from discreet.mechanisms.registry import REGISTRY
-from discreet.mechanisms.streaming.slope_bracket import implicit_slope
+from discreet.mechanisms.streaming.proximal_steps import implicit_slope
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, ReplaceOne, ZeroOutOne

@@ -14,7 +14,7 @@ from discreet.geometry import L2Ball
 from discreet.losses import Hinge, Logistic, Squared
 from discreet.mechanisms import FollowTheLeader
 from discreet.mechanisms.doubling_epochs import DoublingEpochs
-from discreet.mechanisms.streaming.leader import (
+from discreet.mechanisms.follow_the_leader import (
     CAUTION,
     CURVED,
     best_pull,

@@ -19,8 +19,8 @@ from discreet.mechanisms import (
     PrivateOCP,
 )
 from discreet.mechanisms.online_to_batch import harmonic
+from discreet.mechanisms.private_ocp import LinearisedLeader
 from discreet.mechanisms.streaming.gradient_steps import GradientSteps
-from discreet.mechanisms.streaming.linearised_leader import LinearisedLeader
 from discreet.mechanisms.streaming.noise_schedule import NoiseSchedule
 from discreet.mechanisms.streaming.proximal_steps import ProximalSteps
 from discreet.noise import RehearsalNoise, distance_of_gaussian

@@ -13,7 +13,7 @@ from discreet.data import Bounds
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import Box
 from discreet.mechanisms import ProposeTestRelease
-from discreet.mechanisms.sampling.median_stability import lower_median, records_to_instability
+from discreet.mechanisms.propose_test_release import lower_median, records_to_instability
 from discreet.mechanisms.stability_release import STABLE, UNSTABLE
 from discreet.noise import UNIT_RATE, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne

@@ -14,8 +14,7 @@ from mpmath import mpf
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.geometry import L2Ball
 from discreet.losses import Hinge, Huber, Logistic, Pinball, SmoothedHinge, Squared
-from discreet.mechanisms.streaming.proximal_steps import STOPPING, ProximalSteps
-from discreet.mechanisms.streaming.slope_bracket import implicit_slope
+from discreet.mechanisms.streaming.proximal_steps import STOPPING, ProximalSteps, implicit_slope
 from discreet.penalties import Indicator
 from discreet.privacy import ReplaceOne
 from discreet.questions import Problem

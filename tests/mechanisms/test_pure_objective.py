@@ -19,9 +19,13 @@ from discreet.losses import (
     SmoothedHinge,
 )
 from discreet.mechanisms import ObjectivePerturbation, objective_perturbation
-from discreet.mechanisms.minimising.linear_term import LaplaceTerm, RadialTerm
+from discreet.mechanisms.minimising.linear_term import (
+    LaplaceTerm,
+    RadialTerm,
+    largest_shift,
+    pure_cost,
+)
 from discreet.mechanisms.minimising.mask import laplace_mask
-from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift, pure_cost
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
 from support.cases import case_labelled

@@ -13,9 +13,9 @@ from discreet.data import Bounds, LabelSet
 from discreet.data.block import SparseBlock
 from discreet.geometry import L2Ball
 from discreet.losses import MarginLogistic
-from discreet.mechanisms.summing import schatten_norm
+from discreet.mechanisms import accelerated_gradient
+from discreet.mechanisms.accelerated_gradient import MOST_COLUMNS, SchattenNorm
 from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS
-from discreet.mechanisms.summing.schatten_norm import MOST_COLUMNS, SchattenNorm
 from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
@@ -85,7 +85,7 @@ def test_rounding_is_within_its_bound(size):
 @pytest.mark.parametrize("is_wide", [False, True])
 def test_one_record_moves_it_by_at_most_one_there_or_another(is_wide, monkeypatch):
     if is_wide:
-        monkeypatch.setattr(schatten_norm, "MOST_COLUMNS", 3)
+        monkeypatch.setattr(accelerated_gradient, "MOST_COLUMNS", 3)
     norm, generator, draw = norm_of(), np.random.default_rng(3), hostile_row(4)
     for _ in range(60):
         rows = [draw(generator)[0] for _ in range(generator.integers(2, 12))]

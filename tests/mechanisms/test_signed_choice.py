@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from discreet.errors import CalibrationError
-from discreet.mechanisms.sampling import signed_choice
-from discreet.mechanisms.sampling.signed_choice import draw_signed, round_rate
+from discreet.mechanisms import frank_wolfe
+from discreet.mechanisms.frank_wolfe import draw_signed, round_rate
 from discreet.noise import RehearsalNoise
 
 SCORES = np.array([0, 37, -52, 8, 5], dtype=np.int64)
@@ -26,7 +26,7 @@ def law(scores, rate):
 @pytest.mark.parametrize("rate", [Fraction(1, 20), Fraction(3, 2)])
 def test_candidates_are_drawn_with_their_chances(few, rate, monkeypatch):
     # A chi-squared test under fixed noise; its level is one in a thousand.
-    monkeypatch.setattr(signed_choice, "FEW", few)
+    monkeypatch.setattr(frank_wolfe, "FEW", few)
     scores = SCORES if rate < 1 else SCORES // 20
     rate, noise, draws = round_rate(rate), RehearsalNoise(3), 800
     found = np.zeros(2 * scores.size)
@@ -43,8 +43,8 @@ def test_candidates_are_drawn_with_their_chances(few, rate, monkeypatch):
 
 def test_candidates_far_behind_are_drawn_too(monkeypatch):
     # All but one are behind the last band; there are so many of them that one is often drawn.
-    monkeypatch.setattr(signed_choice, "FEW", 0)
-    monkeypatch.setattr(signed_choice, "BANDS", 4)
+    monkeypatch.setattr(frank_wolfe, "FEW", 0)
+    monkeypatch.setattr(frank_wolfe, "BANDS", 4)
     scores = np.append(np.zeros(40, dtype=np.int64), 45)
     rate, noise = round_rate(Fraction(1, 10)), RehearsalNoise(5)
     behind = sum(draw_signed(scores, rate, noise)[0] < 40 for _ in range(100))
@@ -53,9 +53,9 @@ def test_candidates_far_behind_are_drawn_too(monkeypatch):
 
 
 def test_a_coin_that_is_too_large_for_one_is_flipped_as_several(monkeypatch):
-    monkeypatch.setattr(signed_choice, "MOST_COIN", 5)
+    monkeypatch.setattr(frank_wolfe, "MOST_COIN", 5)
     noise, rate = RehearsalNoise(7), Fraction(1, 16)
-    heads = sum(signed_choice._keeps(13, rate, noise) for _ in range(300))
+    heads = sum(frank_wolfe._keeps(13, rate, noise) for _ in range(300))
     assert stats.binomtest(heads, 300, math.exp(-13 / 16)).pvalue > 1e-3
 
 
@@ -75,7 +75,7 @@ def test_a_rate_that_coins_cannot_be_made_of_is_refused():
 
 
 def test_the_least_rate_can_be_drawn_with(monkeypatch):
-    monkeypatch.setattr(signed_choice, "FEW", 0)
+    monkeypatch.setattr(frank_wolfe, "FEW", 0)
     scores = np.array([0, 2**56, -(2**57)], dtype=np.int64)
     rate, noise = round_rate(Fraction(1, 2**52)), RehearsalNoise(1)
     assert {draw_signed(scores, rate, noise) for _ in range(30)} == {(2, -1)}

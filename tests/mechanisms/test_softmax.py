@@ -25,7 +25,7 @@ from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
-from discreet.updates import Adaptive, Preconditioned
+from discreet.solvers import Adaptive, Preconditioned
 from support.cases import case_labelled
 from support.checks import check_joint_audit
 from support.opened import open_rows

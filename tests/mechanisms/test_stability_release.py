@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from discreet._foreign_calls import NO_COLUMN
 from discreet.audit.catalogue import first_if_negative, vote_on_sign
 from discreet.data import Bounds
 from discreet.errors import CalibrationError, InputError, InputTypeError
+from discreet.foreign.calls import NO_COLUMN
 from discreet.geometry import LinfBall
 from discreet.mechanisms import StabilityRelease
 from discreet.mechanisms.ballot import Ballot, Workers, choosing, leader_of

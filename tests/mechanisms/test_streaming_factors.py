@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from discreet.errors import CalibrationError, InputError, PrivacyError, SealedError
-from discreet.mechanisms.streaming.factor_choice import choose_factor
 from discreet.mechanisms.streaming.prefix_factor import ONCE, Participation
 from discreet.mechanisms.streaming.toeplitz_factor import (
     FINENESS,
@@ -22,7 +21,7 @@ from discreet.mechanisms.streaming.toeplitz_factor import (
     square_root,
     square_root_coefficients,
 )
-from discreet.mechanisms.streaming.tree_factor import WEIGHT_BITS, TreeFactor
+from discreet.mechanisms.streaming.tree_factor import WEIGHT_BITS, TreeFactor, choose_factor
 from discreet.noise import RehearsalNoise
 from support.factor_matrices import decoder_of, matrix_of
 from support.scripted_noise import RecordedNoise

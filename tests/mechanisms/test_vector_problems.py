@@ -15,9 +15,9 @@ from discreet.data import Bounds, LabelSet
 from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
 from discreet.geometry import L2Ball, LinfBall, NuclearBall, Product, WholeSpace
 from discreet.mechanisms import NoisyGradient, ObjectivePerturbation, VectorPerturbation
-from discreet.mechanisms.minimising.vector_minimiser import VectorMinimiser
 from discreet.mechanisms.minimising.vector_objective import gradient_error, objective_of
-from discreet.mechanisms.summing.exact_directions import ExactDirections, _directions
+from discreet.mechanisms.summing.gradient_sums import ExactDirections, _directions
+from discreet.mechanisms.vector_perturbation import VectorMinimiser
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne

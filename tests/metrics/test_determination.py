@@ -10,18 +10,19 @@ from sklearn.metrics import r2_score
 
 from discreet.data.stored import RowPlace
 from discreet.metrics import CountNoise
-from discreet.metrics.determination import (
+from discreet.metrics.errors_of_numbers import (
     BELOW,
     MOST_EXCESS,
+    NODES,
     STEPS,
     TARGET_NODES,
     TOO_ALIKE,
     TOO_FEW,
     Determination,
+    ErrorCells,
     place_targets,
 )
-from discreet.metrics.errors_of_numbers import NODES, ErrorCells
-from discreet.metrics.row_coins import RowCoins
+from discreet.metrics.scored_table import RowCoins
 from discreet.metrics.scoring import charging_of
 from discreet.questions import Interval
 

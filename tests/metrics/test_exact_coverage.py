@@ -54,7 +54,7 @@ def test_scores_of_these_rows_are_covered_where_positives_are_rare():
             "brier": plain.brier_score_loss(y, chances),
             "accuracy": plain.accuracy_score(y, MODEL.predict(X)),
         }
-        scores = private_score(MODEL, X, y, tuple(exact), epsilon=30.0, n_hint=1500,
+        scores = private_score(MODEL, X, y, tuple(exact), epsilon=30.0, expected_rows=1500,
                                on_training_rows=True, rehearsal=seed)  # fmt: skip
         for line in scores.table():  # what a card and the command line print
             hits[line["score"]] += line["low"] <= exact[line["score"]] <= line["high"]
@@ -64,9 +64,11 @@ def test_scores_of_these_rows_are_covered_where_positives_are_rare():
 def test_an_area_without_its_allowance_is_not_covered():
     X, y = _rows(3, count=20_000)
     exact = plain.roc_auc_score(y, MODEL.decision_function(X))
-    options = {"metrics": ["roc_auc", "brier"], "epsilon": math.inf, "n_hint": 1}
+    options = {"metrics": ["roc_auc", "brier"], "epsilon": math.inf, "expected_rows": 1}
     counted = private_score(MODEL, X, y, **options)
-    few = private_score(MODEL, X, y, ["brier"], epsilon=math.inf, n_hint=10**6)  # 32 fixed bins
+    few = private_score(
+        MODEL, X, y, ["brier"], epsilon=math.inf, expected_rows=10**6
+    )  # 32 fixed bins
     for scores in (counted, few):
         low, high = scores["roc_auc"].interval(of="sample")
         assert low <= exact <= high

@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from discreet.metrics import private_score
 from discreet.metrics.errors_of_numbers import NODES, ErrorCells
-from discreet.metrics.row_coins import RowCoins
+from discreet.metrics.scored_table import RowCoins
 from discreet.questions import Interval
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
@@ -37,7 +37,7 @@ with warnings.catch_warnings():
     THREE.fit(X, NAMES)
     COSTS = X @ [0.3, -0.2] + 0.1
     NUMBERS = Ridge(epsilon=8.0, delta=0.0, data_norm=3.0, target_range=(-2.0, 2.0)).fit(X, COSTS)
-EXACT = {"epsilon": math.inf, "n_hint": 10**6}
+EXACT = {"epsilon": math.inf, "expected_rows": 10**6}
 
 
 def test_without_noise_scores_of_three_classes_are_scikit_learns():

@@ -18,7 +18,7 @@ MODEL = LogisticRegression().fit(X, Y)
 
 def test_curves_are_drawn_with_their_bands():
     pytest.importorskip("matplotlib")
-    scores = private_score(MODEL, X, Y, epsilon=1.0, n_hint=500)
+    scores = private_score(MODEL, X, Y, epsilon=1.0, expected_rows=500)
     for axes, name in (
         (scores.plot_roc(), "true positive rate"),
         (scores.plot_calibration(), "observed frequency"),

@@ -25,9 +25,9 @@ from discreet.ledger import State
 from discreet.linear_model import LinearClassifier, LogisticRegression
 from discreet.mechanisms.summing.score_cells import LIMIT
 from discreet.metrics import private_score
-from discreet.metrics.log_odds import LogOdds
-from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.row_outputs import outputs_of
+from discreet.metrics.score_bins import LogOdds
+from discreet.metrics.scored_table import RowCoins
 from discreet.metrics.scoring import BinaryCells, ScoredRows
 from discreet.preprocessing import Numeric
 from discreet.svm import LinearSVC
@@ -114,7 +114,7 @@ def test_nothing_is_read_before_the_charge(monkeypatch):
 )
 def test_one_record_changes_one_cell_by_one(model, row, label):
     names = ["accuracy"] if model is MARGINS else ["brier"]  # bins at fixed edges
-    exact = {"metrics": names, "epsilon": math.inf, "n_hint": 10**6, "rehearsal": 1}
+    exact = {"metrics": names, "epsilon": math.inf, "expected_rows": 10**6, "rehearsal": 1}
     before = private_score(model, X, Y, **exact).counts
     for place in (0, 301, 600):
         rows = np.insert(X, place, [row], axis=0)
@@ -143,7 +143,7 @@ def test_what_is_counted_is_what_the_scores_need():
     ranks = private_score(PLAIN, X, Y, ["accuracy", "roc_auc"], rehearsal=1)
     assert ranks.release_.mechanism == "following_histogram"
     assert ranks.counts.size == 1 + 2 * ranks.bins.total
-    few = private_score(PLAIN, X, Y, n_hint=200, rehearsal=1)
+    few = private_score(PLAIN, X, Y, expected_rows=200, rehearsal=1)
     assert (few.release_.mechanism, few.counts.size) == ("noisy_histogram", 1 + 4 * 8)
     more = [
         private_score(PLAIN, X, Y, unit=unit, epsilon=epsilon, rehearsal=1)
@@ -215,7 +215,7 @@ def test_text_classes_are_scored():
         ({"metrics": []}, "at least one"),
         ({"epsilon": -1.0}, "epsilon"),
         ({"threshold": 1.5}, "threshold"),
-        ({"n_hint": 0}, "n_hint"),
+        ({"expected_rows": 0}, "expected_rows"),
         ({"target": "ill"}, "target names a column"),
         ({"y": None}, "y to be passed"),
         ({"y": Y[:5]}, "as many rows"),

@@ -44,11 +44,11 @@ Y = np.where(SIGNAL + 0.05 * GENERATOR.standard_normal(1200) > 0, "yes", "no")
 CLASSES = ["no", "yes"]
 MODEL = LogisticRegression(data_norm=1.5, classes=CLASSES)
 GRID = {"C": [1e-4, 1e-2]}
-SMALL = {"rehearsal": 3, "n_hint": 1200}
+SMALL = {"rehearsal": 3, "expected_rows": 1200}
 
 
 def search(estimator=MODEL, grid=GRID, epsilon=3.0, delta=1e-6, **options):
-    return PrivateSearchCV(estimator, grid, epsilon, delta, **{**SMALL, **options})
+    return PrivateSearchCV(estimator, grid, epsilon=epsilon, delta=delta, **{**SMALL, **options})
 
 
 @cache
@@ -129,7 +129,7 @@ def _shape_of(found):
     from discreet.estimators.task import Shape
     from discreet.questions import LabelSet
 
-    return Shape(3, found.max_rows, LabelSet([0, 1]))
+    return Shape(3, found.row_limit, LabelSet([0, 1]))
 
 
 def columns(high):
@@ -183,14 +183,14 @@ def test_three_classes_and_numbers_are_tuned():
 def test_the_number_of_features_is_tuned():
     wide = np.hstack([X, GENERATOR.uniform(-1, 1, size=(1200, 9))])
     few = {"n_features_to_select": [1, 2]}
-    model = SparseClassifier(data_norm=1.0, classes=CLASSES)
+    model = SparseClassifier(entry_bound=1.0, classes=CLASSES)
     found = search(model, few, method="split", epsilon=60.0, delta=0.0).fit(wide, Y)
     chosen = found.best_estimator_
     assert chosen.n_features_selected_ == found.best_params_["n_features_to_select"] == 2
     assert set(chosen.get_support(indices=True)) == {0, 1}
     assert found.score(wide, Y) > 0.85
     three = np.digitize(SIGNAL, [-0.3, 0.3])
-    model = SparseClassifier(data_norm=1.0, classes=[0, 1, 2])
+    model = SparseClassifier(entry_bound=1.0, classes=[0, 1, 2])
     found = search(model, few, method="split", epsilon=90.0, delta=0.0).fit(wide, three)
     assert found.score(wide, three) > 0.6
 
@@ -264,13 +264,13 @@ PAID = MemoryLedger(Budget(100.0, 1e-3), "add_remove")
         ({"grid": None}, InputError, "must be told param_grid"),
         ({"estimator": None}, InputError, "must be told estimator"),
         ({"estimator": LogisticRegression}, InputTypeError, "must be an estimator"),
-        ({"estimator": LogisticRegression()}, InputError, "candidate 0.*must be told data_norm"),
+        ({"estimator": LogisticRegression()}, InputError, "candidate 0.*columns.* or data_norm"),
         ({"estimator": clone(MODEL).set_params(ledger=PAID)}, InputError, "ledger of its own"),
         ({"estimator": clone(MODEL).set_params(rehearsal=1)}, InputError, "rehearsal to"),
         ({"estimator": clone(MODEL).set_params(max_weight=2.0)}, InputError, "every row once"),
         ({"estimator": PoissonRegressor(data_norm=1.0)}, InputError, "is neither"),
         ({"estimator": QUANTILES, "grid": {"alpha": [1.0, 9.0]}}, InputError, "is neither"),
-        ({"estimator": FrankWolfeClassifier(data_norm=1.0)}, InputError, "steps of its fit"),
+        ({"estimator": FrankWolfeClassifier(entry_bound=1.0)}, InputError, "steps of its fit"),
         ({"method": "grid"}, InputError, "method must be one of"),
         ({"method": "repeat", "shape": 2.0}, InputError, "between 0 and 1"),
         ({"method": "repeat", "trials": 0.5}, InputError, "above 1"),

@@ -37,7 +37,9 @@ NUMBERS = {"bounds": (-2, 2), "target_range": (-3, 3), "rehearsal": 1, "blocks":
 @pytest.mark.parametrize("unit", ["add_remove", "replace"])
 @pytest.mark.parametrize("aggregate", ["mean", "winsorised"])
 def test_averages_of_a_regression_predict(unit, aggregate):
-    model = SampleAndAggregate(LinearRegression(), 4.0, unit=unit, aggregate=aggregate, **NUMBERS)
+    model = SampleAndAggregate(
+        LinearRegression(), epsilon=4.0, unit=unit, aggregate=aggregate, **NUMBERS
+    )
     model.fit(X, SIGNAL)
     np.testing.assert_allclose(model.coef_, [1.0, -0.5, 0.0, 0.25], atol=0.25)
     np.testing.assert_allclose(model.predict(X[:9]), X[:9] @ model.coef_ + model.intercept_)
@@ -50,7 +52,9 @@ def test_averages_of_a_regression_predict(unit, aggregate):
 
 @rehearsal
 def test_classes_are_decided_by_averaged_margins():
-    two = SampleAndAggregate(LogisticRegression(), 4.0, bounds=(-5, 5), blocks=100, rehearsal=2)
+    two = SampleAndAggregate(
+        LogisticRegression(), epsilon=4.0, bounds=(-5, 5), blocks=100, rehearsal=2
+    )
     two.fit(X, SIGNAL > 0.3)
     assert two.coef_.shape == (1, 4)
     assert np.mean(two.predict(X) == (SIGNAL > 0.3)) > 0.85
@@ -66,7 +70,7 @@ def test_columns_are_encoded_for_blocks_and_coefficients_are_in_their_own_units(
     frame = pd.DataFrame({"age": 50 + 30 * X[:, 0], "ward": np.where(X[:, 1] > 0, "a", "b")})
     y = 0.02 * (frame["age"] - 50) + (frame["ward"] == "a")
     model = SampleAndAggregate(
-        Ridge(1e-3), 20.0, columns={"age": (20, 80), "ward": ["a", "b"]}, **NUMBERS
+        Ridge(1e-3), epsilon=20.0, columns={"age": (20, 80), "ward": ["a", "b"]}, **NUMBERS
     ).fit(frame, y)
     np.testing.assert_allclose(model.predict(frame), y, atol=0.1)
     assert abs(model.coef_[0] - 0.02) < 0.005
@@ -82,10 +86,14 @@ def labels_too(X, y):
 
 @rehearsal
 def test_a_function_is_given_labels_only_if_they_are_declared():
-    model = SampleAndAggregate(quartiles, 4.0, bounds=([-1, 0], [0, 1]), outputs=2, rehearsal=1)
+    model = SampleAndAggregate(
+        quartiles, epsilon=4.0, bounds=([-1, 0], [0, 1]), outputs=2, rehearsal=1
+    )
     np.testing.assert_allclose(model.fit(X).estimate_, [-0.5, 0.5], atol=0.2)
     assert not hasattr(model, "predict")
-    told = SampleAndAggregate(labels_too, 4.0, bounds=(-1, 1), target_range=(-2, 2), rehearsal=1)
+    told = SampleAndAggregate(
+        labels_too, epsilon=4.0, bounds=(-1, 1), target_range=(-2, 2), rehearsal=1
+    )
     assert abs(told.fit(X, SIGNAL).estimate_[0] - SIGNAL.mean()) < 0.2
     with pytest.raises(InputError, match="y"):
         told.fit(X)
@@ -97,10 +105,17 @@ def always_fails(X, y):
 
 @rehearsal
 def test_a_block_that_fails_or_misses_a_class_counts_as_the_middle():
-    model = SampleAndAggregate(always_fails, 1e6, delta=0.0, bounds=(2, 4), rehearsal=1).fit(X)
+    model = SampleAndAggregate(
+        always_fails, epsilon=1e6, delta=0.0, bounds=(2, 4), rehearsal=1
+    ).fit(X)
     np.testing.assert_allclose(model.estimate_, [3.0], atol=1e-3)
     one_class = SampleAndAggregate(
-        LogisticRegression(), 1e6, delta=0.0, bounds=(-5, 5), classes=["a", "b"], rehearsal=1
+        LogisticRegression(),
+        epsilon=1e6,
+        delta=0.0,
+        bounds=(-5, 5),
+        classes=["a", "b"],
+        rehearsal=1,
     )
     np.testing.assert_allclose(one_class.fit(X, ["a"] * len(X)).coef_, 0.0, atol=1e-3)
     # Fewer rows than blocks: most are empty, and none is an error.
@@ -113,7 +128,7 @@ def test_a_block_that_fails_or_misses_a_class_counts_as_the_middle():
 def test_one_charge_is_made_and_a_wrong_parameter_makes_none():
     ledger = MemoryLedger(Budget(2.0, 1e-6))
     model = SampleAndAggregate(
-        Ridge(), 1.0, bounds=(-2, 2), target_range=(-3, 3), blocks=20, ledger=ledger
+        Ridge(), epsilon=1.0, bounds=(-2, 2), target_range=(-3, 3), blocks=20, ledger=ledger
     )
     model.fit(X[:400], SIGNAL[:400])
     assert len(ledger.history()) == 1

@@ -160,9 +160,9 @@ def test_too_few_rows_are_said_to_be_too_few():
 
 
 def test_a_rehearsal_of_few_rows_is_told_how_many_there_are():
-    model = TWO.model(1.0, "auto", seed=0, n_hint=300)
-    assert model.n_hint == 300
-    assert TWO.model(1.0, "auto", seed=0).n_hint is None
+    model = TWO.model(1.0, "auto", seed=0, expected_rows=300)
+    assert model.expected_rows == 300
+    assert TWO.model(1.0, "auto", seed=0).expected_rows is None
 
 
 def test_three_classes_are_predicted_and_no_theorem_is_claimed():

@@ -25,7 +25,9 @@ def test_what_is_hopeful_is_found_and_what_is_not_is_not():
     for rows, epsilon in ((3000, 1.0), (60, 0.5)):
         forecast = forecast_peeling(Budget(epsilon), size=1, columns=30, n=rows)
         found = [
-            PeelingSupport(1, epsilon, 0.0, data_norm=1.0, target_range=(-1, 1), rehearsal=seed)
+            PeelingSupport(
+                1, epsilon=epsilon, delta=0.0, entry_bound=1.0, target_range=(-1, 1), rehearsal=seed
+            )
             .fit(X[:rows], y[:rows])
             .selected_[0]
             for seed in range(5)
@@ -41,7 +43,13 @@ def test_the_noise_of_an_average_is_as_forecast():
     forecast = forecast_average(budget, outputs=31, width=4.0, n=3000, blocks=60)
     models = [
         SampleAndAggregate(
-            Ridge(1e9), 8.0, 1e-6, (-2, 2), target_range=(-1, 1), blocks=60, rehearsal=seed
+            Ridge(1e9),
+            epsilon=8.0,
+            delta=1e-6,
+            bounds=(-2, 2),
+            target_range=(-1, 1),
+            blocks=60,
+            rehearsal=seed,
         ).fit(X, np.zeros(3000))
         for seed in range(4)
     ]

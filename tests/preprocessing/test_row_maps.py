@@ -11,9 +11,8 @@ from discreet.errors import InputError
 from discreet.kernels import RBF, ChiSquared, Laplacian, Linear, Matern, Polynomial
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.domain_points import fill_ball, fill_box
-from discreet.preprocessing.fourier_map import FourierMap
+from discreet.preprocessing.fourier_map import FourierMap, draw_uniforms
 from discreet.preprocessing.landmark_map import LandmarkMap
-from discreet.preprocessing.public_draws import draw_uniforms
 from discreet.questions.bounds import CLIPPING_SLACK
 
 GENERATOR = np.random.default_rng(3)

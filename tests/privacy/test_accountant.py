@@ -90,12 +90,12 @@ def test_composing_on_a_coarse_grid_only_raises_delta(width):
 @pytest.mark.parametrize("mu", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("reach", [0.5, 1.0, 4.0])
 def test_beyond_the_reach_all_mass_counts_as_infinite(mu, reach):
-    # Against the truth, and not against our own delta: both are rounded up, by other last places.
+    # Against the truth: delta is rounded up, and once more where dots are connected.
     loss = accountant.loss_of_deltas(Gaussian(mu).deltas, reach, 0.01)
     with mp.workdps(30):
         near = mp.mpf(reach) / mu - mp.mpf(mu) / 2
         truth = mp.ncdf(-near) - mp.exp(reach) * mp.ncdf(-near - mu)
-    assert truth <= loss.get_delta_for_epsilon(50.0) <= truth * (1 + 2e-9)
+    assert truth <= loss.get_delta_for_epsilon(50.0) <= truth * (1 + 3e-9)
 
 
 def test_values_that_rise_are_replaced_by_what_came_before():

@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from dp_accounting.pld import pld_pmf
+from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 from scipy import fft
 from scipy.stats import norm
 
@@ -42,6 +44,13 @@ def one_against_rest(classes, noise, *, ridge, is_replace=False, first=None):
     return compose([*before, *[once, Gaussian(0.02 / noise)] * classes])
 
 
+def their_loss(deltas, reach, step):
+    """Connect the dots as dp-accounting does."""
+    places = np.arange(-math.ceil(reach / step), math.ceil(reach / step) + 1)
+    dots = np.minimum.accumulate(deltas(places * step))
+    return PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots(step, places, dots))
+
+
 def fine_delta(profile, classes, rest, epsilon, *, step):
     """Return delta of a composition from the rules themselves, by dp-accounting on a fine grid."""
     starts = np.array([rule.start for rule in profile.rules])
@@ -55,8 +64,12 @@ def fine_delta(profile, classes, rest, epsilon, *, step):
     stated = [np.where(points >= r.start, r.bound(points), 1.0) for r in profile.rules]
     hull = lower_hull(points, np.minimum(np.min(stated, axis=0), 1.0))
     reach = starts.min() + span
-    once = accountant.loss_of_deltas(hull, reach, step)
-    whole = accountant.compose_losses([(once, classes), (Gaussian(rest).loss(step), 1)])
+    whole = accountant.compose_losses(
+        [
+            (their_loss(hull, reach, step), classes),
+            (their_loss(Gaussian(rest).deltas, Gaussian(rest).reach, step), 1),
+        ]
+    )
     return float(whole.get_delta_for_epsilon(epsilon))
 
 
@@ -69,6 +82,19 @@ def test_connected_dots_agree_on_the_grid_and_dominate_in_between(profile, step)
     between = np.linspace(-3, 3, 61)
     assert np.all(reading(loss, between) >= profile.deltas(between) * (1 - 1e-12))
     assert np.all(loss.masses >= 0)
+
+
+@pytest.mark.parametrize("profile", [Gaussian(0.8), Laplace(0.7), Pure(0.31)], ids=repr)
+def test_a_loss_for_dp_accounting_has_the_dots_that_it_connects_itself(profile):
+    ours, theirs = (
+        accountant.loss_of_deltas(profile.deltas, 8.0, 0.01),
+        their_loss(profile.deltas, 8.0, 0.01),
+    )
+    for epsilon in np.linspace(-2, 6, 33):
+        delta = theirs.get_delta_for_epsilon(float(epsilon))
+        assert ours.get_delta_for_epsilon(float(epsilon)) == pytest.approx(
+            delta, rel=1e-8, abs=1e-14
+        )
 
 
 def test_a_bound_that_is_not_convex_keeps_total_mass_one():

@@ -73,7 +73,7 @@ def test_a_diameter_that_is_no_length_is_refused():
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticRegression(1.0, 1e-6, 1.0, classes=[0, 1], unit="zero_out"),
+        LogisticRegression(1.0, 1e-6, data_norm=1.0, classes=[0, 1], unit="zero_out"),
         Median(bounds=(0, 1), unit="zero_out"),
     ],
     ids=lambda model: type(model).__name__,

@@ -26,8 +26,8 @@ from discreet.privacy.guarantee import in_three_digits
 from discreet.questions import RowCount
 from discreet.record import Fact, Origin, Release
 from discreet.report import Card, card, theorem_of
-from discreet.report.escape import escape_markdown
 from discreet.report.json_schema import card_schema, validate
+from discreet.report.markdown import escape_markdown
 
 ROOT = Path(__file__).parents[2]
 BOUNDS = Bounds(Box([0, 0], [120, 250]), n_features=2)

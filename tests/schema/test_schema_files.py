@@ -73,7 +73,7 @@ def schemas(draw):
         delta=draw(some.none() | some.floats(0, 0.1)),
         mechanism=draw(some.sampled_from(["auto", "output_perturbation"])),
         max_rows=draw(some.none() | some.integers(1, 2**27)),
-        n_hint=draw(some.none() | some.integers(1, 2**27)),
+        expected_rows=draw(some.none() | some.integers(1, 2**27)),
         rows_per_person=draw(some.none() | some.integers(1, 1000)),
     )
 

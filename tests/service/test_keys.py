@@ -15,8 +15,8 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.service import KeyBook, ServiceLimits
+from discreet.service.key_store import ServiceUnavailable
 from discreet.service.refusal import Refusal
-from discreet.service.service_database import ServiceUnavailable
 from support.ledger_places import place, server
 from support.place import run
 from support.service_world import ROW
@@ -138,12 +138,12 @@ def test_other_files_are_left_alone(tmp_path):
         (KeyBook(tmp_path / "no" / "keys.db"), "folder is missing"),
         (KeyBook(tmp_path), "folder is missing"),
     ):
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(ServiceUnavailable, match=words):
             book.create_key("somebody")
         book.close()
     (tmp_path / "shared.db").touch(mode=0o666)
     os.chmod(tmp_path / "shared.db", 0o666)
-    with pytest.raises(InputError, match="others may write"):
+    with pytest.raises(ServiceUnavailable, match="others may write"):
         KeyBook(tmp_path / "shared.db").create_key("somebody")
     with pytest.raises(ServiceUnavailable, match="there are no keys"):
         KeyBook(tmp_path / "lost.db").list_keys()

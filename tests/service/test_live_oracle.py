@@ -15,15 +15,15 @@ import pytest
 
 from discreet.errors import InputError, StoreError
 from discreet.interaction.oracle_store import OracleStore
-from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.mechanisms.query_answering import Transcript
 from discreet.privacy import Guarantee, Pure
 from discreet.service import ServiceLimits
 from discreet.service.answer_desk import AnswerDesk, KeyedRows
 from discreet.service.counters import ServiceCounters
 from discreet.service.joint_calls import JointCalls
-from discreet.service.live_oracle import LiveOracle
 from discreet.service.refusal import NO_KEY, Refusal
+from discreet.service.service_target import LiveOracle
+from discreet.storage.transaction import FileTransaction
 from support import live_world
 from support.live_world import OTHER_ROW, ROW, take_up
 from support.place import run
@@ -95,14 +95,14 @@ def test_an_answer_that_is_sent_before_it_is_stored_is_caught(place, world, tmp_
 
 def told_and_kept(place, world, tmp_path, monkeypatch):
     """Return what is told of a row whose first answer could not be committed, and what is kept."""
-    client, commit = world.serve(take_up(place)), DriverTransaction.commit
+    client, commit = world.serve(take_up(place)), FileTransaction.commit
 
     def fail(self):
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(DriverTransaction, "commit", fail)
+    monkeypatch.setattr(FileTransaction, "commit", fail)
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 503
-    monkeypatch.setattr(DriverTransaction, "commit", commit)
+    monkeypatch.setattr(FileTransaction, "commit", commit)
     said = client.post("/predict", json={"rows": [ROW]}).json()["answers"][0]
     (again,) = take_up(snapshot(place, tmp_path / "cut")).answer([ROW])
     return value_of(said), (again.value, again.status, again.scale)
@@ -206,18 +206,18 @@ def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tm
 def test_a_store_without_room_gives_no_answer_and_loses_nothing(place, world, monkeypatch):
     client = world.serve(take_up(place))
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
-    true = DriverTransaction.commit
+    true = FileTransaction.commit
 
     def full(self):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(DriverTransaction, "commit", full)
+    monkeypatch.setattr(FileTransaction, "commit", full)
     said = client.post("/predict", json={"rows": [OTHER_ROW]})
     assert (said.status_code, said.headers["Retry-After"]) == (503, "1")
     assert client.get("/health").status_code == 503
     # What is known here is not told either: that would tell it from what is new.
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 503
-    monkeypatch.setattr(DriverTransaction, "commit", true)
+    monkeypatch.setattr(FileTransaction, "commit", true)
     assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
     assert client.get("/status").json()["answers"] == 2
 
@@ -375,7 +375,7 @@ def test_a_store_that_fails_refuses_the_whole_group_once(place, monkeypatch):
         tries.append(1)
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(DriverTransaction, "commit", fail)
+    monkeypatch.setattr(FileTransaction, "commit", fail)
     told = desk._answer_together([KeyedRows("key", [row], 1) for row in ROWS[:3]])
     assert {type(each) for each in told} == {StoreError}
     assert len(tries) == 1

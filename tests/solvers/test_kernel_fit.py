@@ -25,8 +25,8 @@ from discreet.losses import (
 )
 from discreet.questions import Bounds
 from discreet.solvers import KernelAccuracy, KernelFit, fit_in_rkhs, kernel_fit
-from discreet.solvers.kernel_ascent import ascend
 from discreet.solvers.kernel_duals import dual_of
+from discreet.solvers.kernel_fit import ascend
 from discreet.solvers.kernel_matrix import KernelMatrix, product_error
 
 CLASSIFIERS = [Hinge(), SmoothedHinge(0.5), HuberHinge(0.5), Logistic(), MarginLogistic(2.0)]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.solvers.line_search import GOOD_PROGRESS, find_crossing
+from discreet.solvers.steady import GOOD_PROGRESS, find_crossing
 
 
 @pytest.mark.parametrize("root", [1e-12, 0.3, 1.0, 7.0, 1e4])

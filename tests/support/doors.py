@@ -650,10 +650,13 @@ def _misquoted(generator: np.random.Generator) -> str:
     return line
 
 
-def _csv(generator: np.random.Generator, folder: Path) -> Drawn:
+def _csv(generator: np.random.Generator, folder: Path, *, how: str) -> Drawn:
+    """Draw a CSV file, by Python or by the command line, which knows no weights."""
     end = str(generator.choice(["\n", "\r\n", "\r"]))
     is_quoted = bool(generator.random() < 0.5)
+    names = [*COLUMNS, "y"] if how == "command line" else [*COLUMNS, "y", "w"]
     line = _garbage(generator) if generator.random() < 0.3 else _misquoted(generator)
+    line += ",1" * ("w" in names)
 
     def spell(cell: Any) -> str:
         text = "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
@@ -663,18 +666,20 @@ def _csv(generator: np.random.Generator, folder: Path) -> Drawn:
 
     def fit(records: list[Record]) -> Callable[[], object]:
         place = Path(tempfile.mkdtemp(dir=folder))
-        names = [*COLUMNS, "y"]
         lines = [",".join(names)]
         for r in records:
             cells = {**r, "y": _spelt(r["y"], True)}
             lines.append(r["line"] if "line" in r else ",".join(spell(cells[n]) for n in names))
         (place / "rows.csv").write_bytes((end.join(lines) + end).encode(errors="surrogatepass"))
-        return _command(place, "rows.csv")
+        if how == "command line":
+            return _command(place, "rows.csv")
+        model = _model(COLUMNS, list(TEXT))
+        return lambda: model.fit(str(place / "rows.csv"), target="y", sample_weight="w")
 
     cell = Store(
         "cell", list, (*TEXTS, "1e999", "-0", "NaN", "0x10", " 7 ", "1_0", "true", "\ud800")
     )
-    return Drawn(fit, {**dict.fromkeys((*COLUMNS, "y"), cell), "line": Store("line", list, [line])})
+    return Drawn(fit, {**dict.fromkeys(names, cell), "line": Store("line", list, [line])})
 
 
 def _dask_frame(generator: np.random.Generator, folder: Path) -> Drawn:
@@ -768,10 +773,11 @@ DOORS = (
     Door("Parquet folder", partial(_stored, how="folder")),
     Door("command line, Parquet", partial(_stored, how="command line")),
     Door("command line, folder", partial(_stored, how="command line, folder")),
-    Door("command line, CSV", _csv, MALFORMED),
+    Door("command line, CSV", partial(_csv, how="command line"), MALFORMED),
     Door("Dask frame", _dask_frame, ("in a partition the column '.*' has another type",)),
     Door("Dask array", _dask_array),
     Door("Dask frame of objects", _converted_frame, (f"^{re.escape(UNREAD.why)}",)),
+    Door("CSV", partial(_csv, how="file"), MALFORMED),
 )
 
 # Cases --------------------------------------------------------------------------------------------
@@ -848,7 +854,7 @@ def _judged(door: Door, usual: Outcome, found: Outcome, place: int) -> tuple[str
     if extra == 1 and found.without(place) == usual.rows:
         return None, False
     # A hostile line may be blank, or several records.
-    if door.name == "command line, CSV" and _are_around(found.rows, usual.rows, place):
+    if door.name.endswith("CSV") and _are_around(found.rows, usual.rows, place):
         return None, False
     return f"{len(usual.rows)} rows became {len(found.rows)}, or others", False
 

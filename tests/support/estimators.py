@@ -81,14 +81,14 @@ def declared(model):
 
 
 ABOUT_X = {
-    "data_norm": 1.0, "target_range": (-1.0, 1.0), "target_norm": 1.0, "max_count": 10.0,
-    "bounds": (-1.0, 1.0), "radius": 1.0, "proposal": 0.3,
+    "data_norm": 1.0, "entry_bound": 1.0, "target_range": (-1.0, 1.0), "target_norm": 1.0,
+    "max_count": 10.0, "bounds": (-1.0, 1.0), "radius": 1.0, "proposal": 0.3,
 }  # fmt: skip
 """What has to be declared of ``X`` and of its labels."""
 
 
 OF_SELECTORS = {
-    "target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns", "n_hint": 200,
+    "target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns", "expected_rows": 200,
 }  # fmt: skip
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are, but
 for what needs to be stable."""

@@ -13,7 +13,7 @@ from discreet.ledger import Ledger
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget
 from discreet.service import KeyBook, ServiceLimits, create_app
-from discreet.service.live_oracle import LiveOracle
+from discreet.service.service_target import LiveOracle
 
 COLUMNS = {"age": Numeric(18, 100), "stay": Numeric(0, 30)}
 VARIABLE = "DISCREET_STUDY"

@@ -58,7 +58,7 @@ epsilon = 0.5
 
 [model]
 mechanism = "auto"
-n_hint = 40
+expected_rows = 40
 """
 TARGETS = {
     "back": 'name = "back"\ntask = "classification"\nclasses = ["no", "yes"]',

@@ -58,7 +58,7 @@ STEPS = ("locked", "drawn", "inserted", "committed", "told")
 def kill_at(step):
     """Make this process kill itself at a step of its next answer."""
     from discreet.interaction import oracle, oracle_store
-    from discreet.ledger.durable.driver_transaction import DriverTransaction
+    from discreet.storage.transaction import FileTransaction, ServerTransaction
 
     def kill(*_, **__):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -78,7 +78,8 @@ def kill_at(step):
     elif step == "inserted":
         oracle_store._insert = after(oracle_store._insert)
     elif step == "committed":
-        DriverTransaction.commit = after(DriverTransaction.commit)
+        for kind in (FileTransaction, ServerTransaction):
+            kind.commit = after(kind.commit)
     else:
         oracle._ask = after(oracle._ask)
 

@@ -44,8 +44,6 @@ from discreet.mechanisms import (
     FollowingHistogram,
     FollowTheLeader,
     GaussianSum,
-    GradientAscent,
-    ImplicitGradient,
     LaplaceSum,
     Localization,
     Mechanism,
@@ -69,6 +67,7 @@ from discreet.mechanisms import (
 from discreet.mechanisms.minimising.minimiser import TOO_LARGE, Minimiser
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
+from discreet.mechanisms.private_ocp import ALGORITHMS
 from discreet.mechanisms.streaming.noise_schedule import SCHEDULES
 from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, L1L2, Indicator, L1Within
@@ -375,11 +374,9 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
         _summed_stream(draw, count, _in_a_ball(draw, count)),
     ),
     "private_ocp": lambda draw, count: (
-        PrivateOCP(_choice(draw, SCHEDULES)),
+        PrivateOCP(_choice(draw, SCHEDULES), _choice(draw, tuple(ALGORITHMS))),
         _stream(draw, count),
     ),
-    "implicit_gradient": lambda draw, count: (ImplicitGradient(), _stream(draw, count)),
-    "gradient_ascent": lambda draw, count: (GradientAscent(), _stream(draw, count)),
     "online_to_batch": lambda draw, count: (OnlineToBatch(), _stream(draw, count)),
     "experts": lambda draw, count: (Experts(), _experts(draw, count)),
     "projected_kernel": lambda draw, count: (ProjectedKernel(), _kernel_queries(draw, count)),

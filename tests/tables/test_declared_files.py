@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+import discreet
 from discreet import tables
 from discreet.data.frame import Coded
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Numeric
 from discreet.schema import Schema, Target, parse
-from discreet.tables.declared_files import columns_wanted
 from support.place import CANARIES, CANARY, SCHEMA, TABLE, columns, write_parquet
 
 PATIENTS = parse(SCHEMA)
@@ -22,17 +25,13 @@ PATIENTS = parse(SCHEMA)
 
 def read(path, schema, *, with_target=True):
     """Return the cells of each declared column of a file, whichever way it is read."""
-    if tables.is_csv(path):
-        table = tables.read_csv(path, schema, with_target=with_target)
-        columns = {name: table.X[name] for name in table.X.columns}
-        found = columns if table.y is None else {**columns, schema.target.name: table.y}
-        return {name: spelt_out(column) for name, column in found.items()}
-    wanted = columns_wanted(schema, with_target)
-    table = tables.open_parquet(path, schema, with_target=with_target, with_pages=True)
-    frames = list(table.frames(wanted, 3))
+    table = tables.open_table(path, schema, with_target=with_target)
+    frames = list(table.stored.make_ready(table.wanted).frames(table.wanted, 3))
     return {
-        column.name: np.concatenate([spelt_out(frame[column.name]) for frame in frames])
-        for column in wanted
+        column.name: np.concatenate(
+            [np.empty(0), *(spelt_out(frame[column.name]) for frame in frames)]
+        )
+        for column in table.wanted
     }
 
 
@@ -88,7 +87,7 @@ def test_numbers_finer_than_their_column_are_refused_from_its_type(tmp_path, kin
     schema = Schema({"x": Category(levels)}, Target("y", "regression", range=(0, 1)))
     write_parquet(tmp_path / "a.parquet", {"x": pa.array([], kind)})
     with pytest.raises(InputError, match="too coarse for the declared numbers"):
-        tables.check(tmp_path / "a.parquet", schema, with_target=False)
+        tables.open_table(tmp_path / "a.parquet", schema, with_target=False)
 
 
 def test_an_empty_text_is_no_category_that_was_measured(tmp_path):
@@ -207,7 +206,7 @@ def test_columns_may_come_in_any_order_and_ignored_ones_may_be_missing(tmp_path)
 
 def test_printing_a_table_shows_no_cell(tmp_path):
     (tmp_path / "a.csv").write_text(TABLE)
-    shown = repr(tables.read_csv(tmp_path / "a.csv", PATIENTS))
+    shown = repr(tables.open_table(tmp_path / "a.csv", PATIENTS).fit_arguments())
     assert not any(canary in shown for canary in CANARIES)
 
 
@@ -225,6 +224,27 @@ def test_types_are_found_without_values(tmp_path):
     kinds = {"id": "category", "age": "number", "stay": "number", "ward": "category"}
     assert tables.describe(tmp_path / "a.csv") == kinds | {"back": "category"}
     assert tables.describe(tmp_path / "a.parquet")["when"] == "date32"
+
+
+FORMATS = re.compile("csv|parquet|feather", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("room", ["cli", "service", "tables"])
+def test_nothing_above_the_stored_tables_names_a_format(room):
+    """Only words for people do, the lines of a pipe, and text that is printed."""
+    allowed = {"csv", "discreet.data.stored.csv", "discreet.data.stored.csv_records"}
+    found = set()
+    for path in (Path(discreet.__file__).parent / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                    found.add(name)
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    found.add(name)
+                case ast.ImportFrom(module=name):
+                    found.add(name or "")
+    named = {name for name in found if FORMATS.search(name)}
+    assert named <= (allowed if room == "tables" else set())
 
 
 def test_what_is_written_reads_back(tmp_path):

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from discreet import tables
+from discreet.data.stored import csv as csv_table
+from discreet.data.stored import csv_records as records
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Numeric
 from discreet.schema import Schema, Target
-from discreet.tables import csv_columns
-from discreet.tables import csv_records as records
 
 SCHEMA = Schema(
     {"n": Numeric(0, 10), "t": Category(["ab", "c,d", "e\nf", 'g"h', "x"])},
@@ -44,11 +44,11 @@ LINES = [
 
 def rows_of(path, lines, end="\n", last="\n"):
     path.write_bytes((end.join(["n,t,y", *lines]) + last).encode())
-    table = tables.read_csv(path, SCHEMA)
+    table = tables.open_table(path, SCHEMA).fit_arguments()
     kept = [
-        table.X["n"].view(np.int64).tolist(),
-        table.X["t"].expand().tolist(),
-        table.y.expand().tolist(),
+        table["X"]["n"].view(np.int64).tolist(),
+        table["X"]["t"].expand().tolist(),
+        table["y"].expand().tolist(),
     ]
     return list(zip(*kept, strict=True))
 
@@ -96,7 +96,7 @@ def test_a_column_that_is_not_declared_may_not_hold_such_quotes_either(tmp_path)
     path = tmp_path / "a.csv"
     path.write_text('id,n,t,y\na"b,1,ab,c\n2,1,ab,c\n"3,1,ab,c\n')
     with pytest.raises(InputError, match="a quote stands within a cell"):
-        tables.read_csv(path, schema)
+        tables.open_table(path, schema).fit_arguments()
 
 
 def verdict(text):
@@ -153,11 +153,11 @@ def test_records_are_cut_alike_wherever_blocks_end(tmp_path, ending):
         writer = csv.writer(written, lineterminator=ending, quoting=style)
         writer.writerows([["n", "t", "y"], *([int(row[0]), *row[1:]] for row in rows)])
         path.write_bytes(written.getvalue().encode())
-        with patch.object(csv_columns, "PARSED_AT_ONCE", int(generator.integers(28, 60))):
-            table = tables.read_csv(path, SCHEMA)
-        assert table.X["n"].tolist() == [float(row[0]) for row in rows]
+        with patch.object(csv_table, "PARSED_AT_ONCE", int(generator.integers(28, 60))):
+            found = tables.open_table(path, SCHEMA).fit_arguments()["X"]
+        assert found["n"].tolist() == [float(row[0]) for row in rows]
         levels = SCHEMA.columns["t"].levels
-        assert table.X["t"].expand().tolist() == [
+        assert found["t"].expand().tolist() == [
             row[1] if row[1] in levels else None for row in rows
         ]
 
@@ -168,7 +168,7 @@ def test_a_line_is_too_long_or_not_wherever_it_is(tmp_path):
     with (
         patch.object(records, "LONGEST_LINE", 40),
         patch.object(records, "SCANNED_AT_ONCE", 16),
-        patch.object(csv_columns, "PARSED_AT_ONCE", 42),
+        patch.object(csv_table, "PARSED_AT_ONCE", 42),
     ):
         for filler, longest in itertools.product(range(45), ('1,"\n{}",c', "1,{},c")):
             before = ["2," + "z" * min(filler, 30) + ",c"] * (1 + filler % 3)

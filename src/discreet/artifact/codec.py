@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet._value_codec import ValueCodec
+from discreet._json import ValueCodec
 from discreet.geometry import SETS
 from discreet.kernels import KERNELS
 from discreet.losses import LOSSES

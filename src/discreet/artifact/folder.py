@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from discreet import _strict_json
+from discreet import _json
+from discreet._json import decode_array, encode_array
 from discreet._types import Json
-from discreet._value_codec import decode_array, encode_array
 from discreet.artifact import npz_file
 from discreet.artifact.codec import decode, encode
 from discreet.artifact.models import (
@@ -42,11 +42,15 @@ DOCUMENT, ARRAYS = "model.json", "arrays.npz"
 FIELDS = {"format", "version", "model", "arguments", "learnt", "arrays", "release", "digest"}
 MOST_BYTES = 2**33
 
-LATER_ARGUMENTS = frozenset(["calibration", "n_hint"])
+LATER_ARGUMENTS = frozenset(["calibration", "expected_rows"])
 LATER_LEARNT = frozenset(["margin_", "probability_curve_", "ranges_"])
 """What older files lack: arguments with defaults, and what a fit left, None for such a model."""
 
-LATER_OF_ONE = {"LinearSVC": frozenset(["columns"])}
+LATER_OF_ONE = dict.fromkeys(
+    ("LinearSVC", "LogisticRegression", "Ridge", "Lasso", "ElasticNet", "HuberRegressor",
+     "PoissonRegressor", "QuantileRegressor"),
+    frozenset(["columns"]),
+)  # fmt: skip
 """Arguments that older files of one model lack, and those of others never did."""
 
 
@@ -85,7 +89,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     }
     document["digest"] = _digest(document)
     where = Path(folder)
-    _write_folder(where, {DOCUMENT: _strict_json.dump(document, indent=1).encode(), ARRAYS: data})
+    _write_folder(where, {DOCUMENT: _json.dump(document, indent=1).encode(), ARRAYS: data})
     return where
 
 
@@ -104,7 +108,7 @@ def load(folder: str | Path) -> Any:
     where = Path(folder)
     text = _read(where, DOCUMENT)
     try:
-        document = _strict_json.parse(text.decode("utf-8"), "a stored model")
+        document = _json.parse(text.decode("utf-8"), "a stored model")
         return _rebuild_model(document, where)
     except DiscreetError as error:
         raise InputError(f"{where} holds no model that can be read: {error}") from None
@@ -187,7 +191,7 @@ def _rebuild_model(document: Json, where: Path) -> Any:
         raise InputError("it is not a model of this library.")
     if document.get("version") != VERSION or document["version"] is True:
         raise InputError(f"it has another version than {VERSION}, which is the one that is read.")
-    _strict_json.check_fields(document, FIELDS, "a stored model")
+    _json.check_fields(document, FIELDS, "a stored model")
     if document["digest"] != _digest(document):
         raise InputError("its digest does not fit; the document was damaged.")
     kinds, name = model_kinds(), document["model"]
@@ -214,12 +218,12 @@ def _decode_arguments(arguments: Any, kind: ModelKind) -> Json:
     if isinstance(arguments, dict):
         later = LATER_ARGUMENTS | LATER_OF_ONE.get(kind.model.__name__, frozenset())
         known -= later - set(arguments)
-    _strict_json.check_fields(arguments, known, "the arguments of a model")
+    _json.check_fields(arguments, known, "the arguments of a model")
     return {name: decode(value) for name, value in arguments.items()}
 
 
 def _read_learnt(document: Json, kind: ModelKind, data: bytes) -> dict[str, Any]:
-    about = _strict_json.check_fields(document["arrays"], {"shapes", "digest"}, "arrays")
+    about = _json.check_fields(document["arrays"], {"shapes", "digest"}, "arrays")
     shapes, parts = about["shapes"], document["learnt"]
     if not isinstance(shapes, dict) or not isinstance(parts, dict):
         raise InputError("what a fit left must be a JSON object.")

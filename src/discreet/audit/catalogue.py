@@ -648,14 +648,8 @@ def _private_ocp(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     for schedule in ("regret", "even"):
         yield Case(f"private online convex programming, {schedule}", PrivateOCP(schedule),
                    _steep_stream(4), budget, _early_pair(unit, 4), effort=20.0)  # fmt: skip
-
-
-def _implicit_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("implicit gradient", ImplicitGradient(), _steep_stream(4), budget,
                _early_pair(unit, 4), effort=6.0)  # fmt: skip
-
-
-def _gradient_ascent(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     # The first record is passed over: of a straight loss that is all of the warm-up.
     yield Case("gradient ascent", GradientAscent(), _steep_stream(4), budget,
                _early_pair(unit, 4, place=1), effort=6.0)  # fmt: skip
@@ -959,8 +953,6 @@ _MAKERS: dict[str, Maker] = {
     "follow_the_leader": _follow_the_leader,
     "online_quadratic": _online_quadratic,
     "private_ocp": _private_ocp,
-    "implicit_gradient": _implicit_gradient,
-    "gradient_ascent": _gradient_ascent,
     "online_to_batch": _online_to_batch,
     "experts": _experts,
     "peeling": _peeling,

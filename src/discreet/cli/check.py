@@ -45,26 +45,11 @@ def check(
     most = (schema.rows_per_person or 1) if rows_per_person is None else rows_per_person
     model = steps.make_model(schema, schema.epsilon or 1.0, None, None, None, None)
     with show_status("Looking at the table"):
-        if tables.is_csv(data):
-            table = tables.read_for_owner(data, schema, person=person)
-            found = discreet.check(
-                model,
-                table.rows.X,
-                table.rows.y,
-                person=table.whose,
-                rows_per_person=most,
-            )
-            if table.refusal:
-                advice = "A fit is refused as long as this is so; the cells are named below."
-                found = found.with_finding(Finding("serious", "the file", table.refusal, advice))
-        else:
-            found = discreet.check(
-                model,
-                tables.open_parquet(data, schema, keeps_undeclared=True),
-                target=schema.target.name,
-                person=person,
-                rows_per_person=most,
-            )
+        table = tables.open_for_owner(data, schema, person=person)
+        found = discreet.check(model, **table.given, rows_per_person=most)
+        if table.refusal:
+            advice = "A fit is refused as long as this is so; the cells are named below."
+            found = found.with_finding(Finding("serious", "the file", table.refusal, advice))
     print_result(str(found), found.document(), as_json=as_json)
     if found.is_serious:
         raise typer.Exit(REFUSED)

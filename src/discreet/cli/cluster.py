@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.tables import DeclaredTable
 
 Cluster = Annotated[
     str | None,
@@ -60,13 +62,9 @@ def _find_client(address: str) -> Any:
         return None
 
 
-def frame_of(data: Path) -> Any:
-    """Return files as a Dask data frame, a partition or more for each."""
-    import dask.dataframe
-
-    from discreet.data import ParquetTable
-
-    if data.is_dir():  # names of folders may add columns
-        return dask.dataframe.read_parquet(str(data.resolve()))
-    files = [str(file.path.resolve()) for file in ParquetTable.open(data).files]
-    return dask.dataframe.read_parquet(files)
+def check_spread(address: str | None, table: DeclaredTable) -> None:
+    """Refuse a table that workers cannot share, if there are some."""
+    if address is not None and not table.stored.can_be_spread:
+        raise InputError(
+            "--cluster is for a folder or pattern of files that workers can share; got one file."
+        )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.console import AsJson
+from discreet.cli.console import AsJson, print_result, show_status
+from discreet.cli.new_files import NewFolder
 from discreet.errors import InputError
 
 
@@ -33,12 +34,65 @@ def demo(
         discreet demo --write hospital
     """
     if folder is not None:
-        from discreet.cli.hospital_files import write_hospital  # slow to import
-
         write_hospital(folder, patients, as_json)
         return
     if as_json:
         raise InputError("the demonstration is for people; --json goes with --write.")
-    from discreet.demo import main  # slow to import
+    from discreet.cli.demonstration import main  # slow to import
 
     main(patients=patients)
+
+
+TARGET = "back_within_90_days"
+
+PREAMBLE = """A synthetic hospital: nobody in it exists.
+What a clinician would declare about it without opening the table."""
+
+
+def write_hospital(folder: Path, patients: int, as_json: bool) -> None:
+    """Write so many patients to a new folder, a quarter of them held out."""
+    from discreet import tables  # slow to import
+    from discreet.datasets import HOSPITAL
+    from discreet.schema import CLASSIFICATION, Schema, Target, write
+
+    schema = Schema(
+        dict(HOSPITAL),
+        Target(TARGET, CLASSIFICATION, classes=("no", "yes")),
+        name="hospital",
+        protects="one patient",
+        rows_per_person=1,
+    )
+    with NewFolder(folder) as new, show_status("Making up patients"):
+        columns = _columns(patients)
+        cut = 3 * patients // 4
+        train = {name: cells[:cut] for name, cells in columns.items()}
+        rest = {name: cells[cut:] for name, cells in columns.items()}
+        new.give_room()
+        new.inside.mkdir()
+        tables.write(new.inside / "hospital.csv", train)
+        tables.write(new.inside / "hospital.parquet", train)
+        tables.write(new.inside / "holdout.csv", rest)
+        text = write(schema, preamble=PREAMBLE)
+        (new.inside / "schema.toml").write_text(text, encoding="utf-8")
+        new.publish()
+    names = ["hospital.csv", "hospital.parquet", "holdout.csv", "schema.toml"]
+    print_result(
+        f"Wrote {', '.join(names)} to {folder}: {cut} synthetic patients, "
+        f"{patients - cut} held out.",
+        {"folder": str(folder), "files": names, "rows": cut, "held_out": patients - cut},
+        as_json=as_json,
+    )
+
+
+def _columns(patients: int) -> dict[str, Any]:
+    import numpy as np  # slow to import
+
+    from discreet.datasets import hospital
+
+    table = hospital(patients)
+    columns: dict[str, Any] = {}
+    for place, name in enumerate(table.columns):
+        cells = [None if cell != cell else cell for cell in table.X[:, place].tolist()]
+        columns[name] = np.array(cells, dtype=object)
+    columns[TARGET] = np.where(table.y, "yes", "no")
+    return columns

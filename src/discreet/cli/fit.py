@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.cluster import Cluster, connect
+from discreet.cli.cluster import Cluster, check_spread, connect
 from discreet.cli.console import AsJson, note_seeded_noise, note_warnings, show_status
 from discreet.cli.late_help import LEARNERS
 from discreet.cli.new_files import NewFolder
@@ -25,7 +25,7 @@ from discreet.cli.shared_options import (
     TableFiles,
 )
 from discreet.cli.signals import Unhurried
-from discreet.errors import InputError, LargeDeltaWarning
+from discreet.errors import LargeDeltaWarning
 
 
 def fit(
@@ -78,11 +78,10 @@ def fit(
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     model.ledger = books
     side = steps.find_side(schema, test_share, key_file, test=False)
-    tables.check(data, schema)
-    if cluster is not None and not tables.are_files(data):
-        raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
+    table = tables.open_table(data, schema)
+    check_spread(cluster, table)
     with connect(cluster), NewFolder(out) as folder:
-        given = steps.open_data(schema, data, on_cluster=cluster is not None, side=side)
+        given = steps.open_data(table, on_cluster=cluster is not None, side=side)
         with Unhurried(model), note_warnings(LargeDeltaWarning), show_status("Fitting"):
             model.fit(**given, purpose=purpose)
             del given

@@ -11,7 +11,6 @@ import typer
 
 from discreet import _checks, tables
 from discreet.artifact import save
-from discreet.cli.cluster import frame_of
 from discreet.cli.console import print_result, show_status
 from discreet.cli.failures import Unwritten
 from discreet.cli.model_folder import Model, Selection, about, store_schema
@@ -24,6 +23,7 @@ from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.mechanisms import LEARNERS
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema
+from discreet.tables import DeclaredTable
 
 Side = tuple[RecordSides, bool]
 """What says on which side a record is, and whether those for testing are wanted."""
@@ -41,9 +41,9 @@ def find_side(
 
 
 def open_data(
-    schema: Schema, data: Path, *, on_cluster: bool = False, side: Side | None = None
+    table: DeclaredTable, *, on_cluster: bool = False, side: Side | None = None
 ) -> dict[str, Any]:
-    """Return rows as ``fit`` takes them: those of a CSV file, or a table that is stored elsewhere.
+    """Return rows as ``fit`` takes them: in memory, or a table that is stored elsewhere.
 
     Whatever is one file is parsed to its end here, while nothing is paid. Of one side of a split
     all rows are read.
@@ -53,16 +53,12 @@ def open_data(
             raise InputError("--test-share reads rows into memory; `discreet split` first.")
         sides, is_test = side
         with show_status("Reading the table"):
-            table = tables.read_side(data, schema, sides, test=is_test)
-        return {"X": table.X, "y": table.y}
+            rows = tables.read_side(table, sides, test=is_test)
+        return {"X": rows.X, "y": rows.y}
     if on_cluster:
-        return {"X": frame_of(data), "target": schema.target.name}
+        return {"X": table.stored.spread(), "target": table.schema.target.name}
     with show_status("Reading the table"):
-        if not tables.is_csv(data):
-            stored = tables.open_parquet(data, schema, with_pages=True)
-            return {"X": stored, "target": schema.target.name}
-        table = tables.read_csv(data, schema)
-    return {"X": table.X, "y": table.y}
+        return table.fit_arguments()
 
 
 def make_model(
@@ -81,7 +77,7 @@ def make_model(
     _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
     target = schema.target
     if target.task == CLASSIFICATION:
-        options |= {"classes": list(target.classes), "n_hint": schema.n_hint}
+        options |= {"classes": list(target.classes), "expected_rows": schema.expected_rows}
         return LinearClassifier(columns=columns, unit=schema.unit, **options)
     return LinearRegressor(columns=columns, target_range=target.range, unit=schema.unit, **options)
 

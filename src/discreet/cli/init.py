@@ -27,7 +27,7 @@ LEAK = """WARNING: ranges and categories in this file were MEASURED from the dat
 They tell something about the records they were measured from, and no guarantee covers that.
 Replace them by what you would have declared without looking."""
 
-FIRST_LINE = """The first line of the CSV file was taken as the names of its columns.
+FIRST_LINE = """The first line of the file was taken as the names of its columns.
 Check that the names in this file are no values of a record. If they are, delete this file, put
 a line of names before the first record, and run `discreet init` again."""
 
@@ -91,7 +91,7 @@ def init(
     schema = propose(data.stem, kinds, target, found, classes)
     notes = dict.fromkeys(found, "MEASURED: a leak")
     warnings = [LEAK] if measure else []
-    if tables.is_csv(data):
+    if tables.has_names_as_text(data):
         warnings.append(FIRST_LINE)
     preamble = "\n\n".join([*warnings, PREAMBLE])
     text = write_sheet(schema) if as_sheet else write(schema, preamble=preamble, notes=notes)

@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from discreet._palette import GREY, INK, LINES, PALE, PLAIN, PRIVATE
+from discreet._page import GREY, INK, LINES, PALE, PLAIN, PRIVATE
 from discreet.cli.console import one_line
 from discreet.cli.new_files import new_file
 from discreet.errors import InputError

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,21 +41,17 @@ def predict(
 
     from discreet import tables
     from discreet.cli.model_folder import open_model
+    from discreet.data.stored.sources import format_of
     from discreet.estimators.classifier import ProbabilisticClassifier
-    from discreet.tables.declared_files import check_suffix
 
     if out is not None:
-        check_suffix(out)
+        format_of(out)
         check_new(out, force=force)
     model, schema = open_model(folder)
     if proba and not isinstance(model, ProbabilisticClassifier):
         raise InputError("--proba is for classification; this model has no probabilities.")
     with show_status("Predicting"):
-        rows: Any
-        if tables.is_csv(data):
-            rows = tables.read_csv(data, schema, with_target=False).X
-        else:
-            rows = tables.open_parquet(data, schema, with_target=False, with_pages=True)
+        rows = tables.open_table(data, schema, with_target=False).fit_arguments()["X"]
         columns: dict[str, Any] = {PREDICTION: model.predict(rows)}
         if proba and isinstance(model, ProbabilisticClassifier):
             chances = model.predict_proba(rows)
@@ -71,12 +65,4 @@ def predict(
         print_result(f"Wrote {count} predictions to {out}.", document, as_json=as_json)
         return
     listed = {name: np.asarray(cells).tolist() for name, cells in columns.items()}
-    typer.echo(json.dumps(listed) if as_json else _as_csv(listed), nl=as_json)
-
-
-def _as_csv(columns: dict[str, list[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+    typer.echo(json.dumps(listed) if as_json else tables.spell(listed), nl=as_json)

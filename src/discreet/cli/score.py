@@ -106,8 +106,7 @@ def score(
     model, schema = open_model(folder)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     side = steps.find_side(schema, test_share, key_file, test=True)
-    tables.check(data, schema)
-    given = steps.open_data(schema, data, side=side)
+    given = steps.open_data(tables.open_table(data, schema), side=side)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     paid = SimpleNamespace()
     with Unhurried(paid):
@@ -123,7 +122,7 @@ def score(
                 ledger=books,
                 target=given.get("target"),
                 purpose=purpose or "discreet score",
-                n_hint=rows,
+                expected_rows=rows,
                 on_training_rows=training,
                 rehearsal=rehearse,
             )

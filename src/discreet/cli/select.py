@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.cluster import Cluster, connect
+from discreet import _checks
+from discreet.cli.cluster import Cluster, check_spread, connect
 from discreet.cli.console import AsJson, note_seeded_noise, note_warnings, print_note, show_status
 from discreet.cli.new_files import NewFolder
 from discreet.cli.shared_options import (
@@ -25,7 +26,21 @@ from discreet.cli.shared_options import (
 from discreet.cli.signals import Unhurried
 from discreet.errors import InputError, LargeDeltaWarning
 
-METHODS = ("peeling", "votes", "columns", "subsets", "lasso")
+if TYPE_CHECKING:
+    from discreet.cli.model_folder import Selection
+    from discreet.schema import Schema
+
+MAKERS: dict[str, tuple[str, dict[str, str]]] = {
+    "peeling": ("PeelingSupport", {}),
+    "votes": ("BlockVoteSupport", {"vote": "support"}),
+    "columns": ("BlockVoteSupport", {"vote": "columns"}),
+    "subsets": ("ExponentialSupport", {}),
+    "lasso": ("LassoStability", {}),
+}
+"""The selector of each method, and what sets it apart."""
+
+METHODS = tuple(MAKERS)
+WITH_BLOCKS = ("votes", "columns")
 
 
 def select(
@@ -42,7 +57,7 @@ def select(
             "always an answer. votes: the set that most of many blocks of rows choose, or no "
             "stable answer. columns: the columns that most blocks choose, each by itself. subsets: "
             "the set on which a linear model errs least, of up to 100,000. lasso: the columns that "
-            "a LASSO uses, or no stable answer; numbers only, and n_hint in the schema."
+            "a LASSO uses, or no stable answer; numbers only, and expected_rows in the schema."
         ),
     ] = "peeling",
     ledger: ChargedLedger = None,
@@ -81,25 +96,83 @@ def select(
     """
     from discreet import tables  # slow to import
     from discreet.cli import fit_steps as steps
-    from discreet.cli import select_steps
     from discreet.schema import read
 
     schema = read(schema_file)
     options = steps.find_options(schema, epsilon, delta, max_rows, rehearse)
-    selector = select_steps.make_selector(schema, method, features, blocks, jobs, options)
+    selector = make_selector(schema, method, features, blocks, jobs, options)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     selector.ledger = books
-    tables.check(data, schema)
-    if cluster is not None and not tables.are_files(data):
-        raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
-    print_note(select_steps.plan_in_words(selector, schema, method))
+    table = tables.open_table(data, schema)
+    check_spread(cluster, table)
+    print_note(plan_in_words(selector, schema, method))
     with connect(cluster), NewFolder(out) as folder:
-        given = steps.open_data(schema, data, on_cluster=cluster is not None)
+        given = steps.open_data(table, on_cluster=cluster is not None)
         with Unhurried(selector), note_warnings(LargeDeltaWarning), show_status("Choosing"):
             selector.fit(**given, purpose=purpose)
             del given
             steps.keep(selector, schema, books, folder, out)
     if not selector.release_.is_private:
         note_seeded_noise("the choice")
-    first, more = select_steps.outcome(selector, method)
+    first, more = outcome(selector, method)
     steps.tell(selector, books, out, as_json, first=first, more=more)
+
+
+def make_selector(
+    schema: Schema,
+    method: str,
+    features: int,
+    blocks: int | None,
+    jobs: int | None,
+    options: dict[str, Any],
+) -> Selection:
+    """Return the selector, from what is said on the command line or in the schema."""
+    from discreet import feature_selection  # slow to import
+    from discreet.schema import CLASSIFICATION
+
+    _checks.one_of(METHODS, method=method)
+    schema.check_promise()
+    columns = schema.declared_columns()
+    _checks.whole(features=features, at_least=1, at_most=len(columns))
+    if method in WITH_BLOCKS:
+        options = {**options, "blocks": blocks, "n_jobs": jobs}
+    elif blocks is not None or jobs is not None:
+        raise InputError(f"--blocks and --jobs are for votes of blocks; {method} has none.")
+    if method == "lasso":
+        options = {**options, "expected_rows": schema.expected_rows}
+    if schema.target.task == CLASSIFICATION:
+        options = {**options, "classes": list(schema.target.classes)}
+    else:
+        options = {**options, "target_range": schema.target.range}
+    name, own = MAKERS[method]
+    maker = getattr(feature_selection, name)
+    selector: Selection = maker(features, columns=columns, unit=schema.unit, **own, **options)
+    if selector.feature_map().sought is not None:
+        raise InputError(
+            f"{schema.source} has columns with public_bounds, whose ranges only a fit finds; "
+            "declare their range to choose among them."
+        )
+    return selector
+
+
+def plan_in_words(selector: Selection, schema: Schema, method: str) -> str:
+    """Say what will be done, before anything is paid."""
+    from discreet.privacy.guarantee import in_three_digits as up  # slow to import
+
+    columns = len(schema.columns)
+    said = (
+        f"Choosing {selector.n_features_to_select} of {columns} columns by {method}, for epsilon "
+        f"{up(selector.epsilon)}"
+    )
+    if method in ("votes", "lasso"):
+        said += "; that there is no stable answer would cost the same"
+    return f"{said}."
+
+
+def outcome(selector: Selection, method: str) -> tuple[str, dict[str, Any]]:
+    """Return what was chosen, for people and for programs."""
+    names = [str(selector.feature_names_in_[place]) for place in selector.selected_]
+    told = {"method": method, "is_stable": bool(selector.is_stable_), "columns": names}
+    if not selector.is_stable_:
+        return "No stable answer: no choice of columns was far enough ahead.", told
+    return f"Chosen: {', '.join(names)}.", told

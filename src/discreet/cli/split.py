@@ -50,20 +50,20 @@ def split(
         discreet split hospital/schema.toml hospital/hospital.csv --out train.parquet test.parquet
     """
     from discreet import tables  # slow to import, as all of these
+    from discreet.data.stored.sources import format_of
     from discreet.schema import read
-    from discreet.tables.declared_files import check_suffix
 
     schema = read(schema_file)
     sides = tables.declared_sides(schema, test_share, read_key(key_file))
     for path in out:
-        check_suffix(path)
+        format_of(path)
         check_new(path)
     train, test = out
     if train.resolve() == test.resolve():
         raise InputError("--out needs two names of new files; got one twice.")
-    tables.check(data, schema)
+    table = tables.open_table(data, schema)
     with show_status("Splitting"), new_file(train) as first, new_file(test) as second:
-        tables.split_table(data, schema, sides, (first, second), person=person)
+        tables.split_table(table, sides, (first, second), person=person)
     print_result(
         f"Wrote {train} and {test}.", {"train": str(train), "test": str(test)}, as_json=as_json
     )

@@ -163,9 +163,9 @@ def open_records(schema: Schema, data: Path, skip: int) -> Iterator[Rounds]:
     _checks.whole(skip=skip, at_least=0)
     if data == PIPE:
         return tables.ArrivingRows(_standard_input(), schema).rounds(skip)
-    tables.check(data, schema)
+    table = tables.open_table(data, schema)
     with show_status("Reading the table"):
-        return tables.open_in_order(data, schema, AT_ONCE, skip)
+        return tables.open_in_order(table, AT_ONCE, skip)
 
 
 def _standard_input() -> Any:

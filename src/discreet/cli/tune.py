@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +27,10 @@ from discreet.cli.shared_options import (
     TableFiles,
 )
 from discreet.cli.signals import Unhurried
-from discreet.errors import LargeDeltaWarning
+from discreet.errors import InputError, LargeDeltaWarning
+
+if TYPE_CHECKING:
+    from discreet.preprocessing import Column
 
 
 def tune(
@@ -65,7 +72,6 @@ def tune(
     """
     from discreet import tables  # slow to import
     from discreet.cli import fit_steps as steps
-    from discreet.cli.tune_grid import list_values, read_grid
     from discreet.model_selection import PrivateSearchCV
     from discreet.model_selection.candidates import describe
     from discreet.schema import read
@@ -75,12 +81,13 @@ def tune(
     values = list_values(read_grid(grid or []), schema.declared_columns())
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     search = PrivateSearchCV(
-        model, values, model.epsilon, model.delta, method, books, unit=model.unit,
-        n_hint=schema.n_hint, max_rows=model.max_rows, rehearsal=rehearse,
+        model, values, epsilon=model.epsilon, delta=model.delta, method=method, ledger=books,
+        unit=model.unit,
+        expected_rows=schema.expected_rows, max_rows=model.max_rows, rehearsal=rehearse,
     )  # fmt: skip
-    tables.check(data, schema)
+    table = tables.open_table(data, schema)
     with NewFolder(out) as folder:
-        given = steps.open_data(schema, data, on_cluster=False)
+        given = steps.open_data(table)
         with Unhurried(search), note_warnings(LargeDeltaWarning), show_status("Searching"):
             search.fit(**given, purpose=purpose or "discreet tune")
             del given
@@ -99,3 +106,70 @@ def tune(
         "chosen_words": words,
     }
     steps.tell(chosen, books, out, as_json, first, more)
+
+
+RANGES = "ranges"
+"""The table of a grid that lists ranges of columns."""
+
+DEFAULT = "default"
+"""What stands in a grid for a parameter that is left open: TOML has no word for nothing."""
+
+
+def read_grid(given: Sequence[str]) -> dict[str, Any]:
+    """Return a grid of parameters: that of a TOML file, or of lines such as ``C = [0.1, 1]``.
+
+    Examples
+    --------
+    >>> read_grid(["C = [0.1, 'default']", "ranges.age = [[18, 100], [0, 120]]"])
+    {'C': [0.1, 'default'], 'ranges': {'age': [[18, 100], [0, 120]]}}
+    """
+    if not given:
+        raise InputError("--grid is missing: name a TOML file, or write --grid 'C = [0.01, 0.1]'.")
+    text = "\n".join(given)
+    if len(given) == 1 and "=" not in text:
+        path = Path(text)
+        if not path.is_file():
+            raise InputError(f"{path} is no file; a line of a grid is written as C = [0.01, 0.1].")
+        text = path.read_text(encoding="utf-8")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"the grid is no TOML: {error}.") from None
+
+
+def list_values(grid: dict[str, Any], columns: dict[str, Column]) -> dict[str, list[Any]]:
+    """Return what each parameter is chosen among, as a search takes it."""
+    values: dict[str, list[Any]] = {}
+    for name, listed in grid.items():
+        if name == RANGES:
+            values["columns"] = _with_ranges(listed, columns)
+        elif not isinstance(listed, list):
+            raise InputError(f"{name} must be a list of values to choose among; got {listed!r}.")
+        else:
+            values[name] = [None if value == DEFAULT else value for value in listed]
+    return values
+
+
+def _with_ranges(listed: Any, columns: dict[str, Column]) -> list[dict[str, Column]]:
+    """Return the columns with every combination of ranges; what stands for gaps stays."""
+    from discreet.preprocessing import Numeric  # slow to import
+
+    if not isinstance(listed, dict):
+        raise InputError("ranges must be a table: ranges.age = [[18, 100], [0, 120]].")
+    for name, ranges in listed.items():
+        if not isinstance(columns.get(name), Numeric):
+            raise InputError(f"ranges.{name}: the schema declares no number of this name.")
+        is_list = isinstance(ranges, list) and all(
+            isinstance(one, list) and len(one) == 2 for one in ranges
+        )
+        if not is_list or not ranges:
+            raise InputError(f"ranges.{name} must be a list of ranges, each of two numbers.")
+
+    def narrow(column: Any, low: Any, high: Any) -> Numeric:
+        return Numeric(low, high, fill=column.fill)
+
+    return [
+        columns
+        | {name: narrow(columns[name], *ends) for name, ends in zip(listed, one, strict=True)}
+        for one in product(*listed.values())
+    ]

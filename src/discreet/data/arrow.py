@@ -31,7 +31,7 @@ def import_arrow() -> Any:
         pyarrow = None
     if pyarrow is None:
         raise InputError(
-            "Parquet files need the package pyarrow; install it with pip install "
+            "tables in files need the package pyarrow; install it with pip install "
             "'discreet[parquet]'."
         )
     return pyarrow

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from discreet._buffers import BUFFERS, lies_by_columns
 from discreet._types import Array, Integers, Vector
 
 Rounding = Callable[[Array, "slice | Integers"], Integers]
@@ -21,6 +20,18 @@ Roundings = Callable[[Array, "slice | Integers"], tuple[Any, ...]]
 
 _EVERY = slice(None)
 _NONE = slice(0, 0)
+
+
+def lies_by_columns(matrix: Array) -> bool:
+    """Say whether a column's entries lie together in memory, and a row's do not.
+
+    Examples
+    --------
+    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
+    (True, False)
+    """
+    between_rows, between_columns = matrix.strides
+    return between_rows == matrix.itemsize < between_columns
 
 
 class Block(ABC):
@@ -260,7 +271,7 @@ class MatrixBlock(Block):
         width = dense.shape[1]
         by_columns = lies_by_columns(dense)
         shape = (self.size, width + (self._intercept is not None))
-        whole = BUFFERS.empty(shape, order="F" if by_columns else "C")
+        whole = np.empty(shape, order="F" if by_columns else "C")
         if self._scale is None:
             whole[:, :width] = dense
         else:
@@ -296,9 +307,7 @@ class DenseBlock(MatrixBlock):
         """Return the clipped rows, not to be overwritten."""
         if self._scale is None:
             return np.asarray(self._matrix)
-        clipped = BUFFERS.empty_like(self._matrix)
-        np.multiply(self._matrix, self._scale[:, None], out=clipped)
-        return clipped
+        return np.asarray(self._matrix * self._scale[:, None])
 
     def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
         width, whole = self._matrix.shape[1], self.size // size
@@ -339,7 +348,7 @@ class DenseBlock(MatrixBlock):
     def _inner(self, roots: Vector | None) -> Array:
         rows = self._matrix
         if roots is not None:
-            rows = np.multiply(roots[:, None], rows, out=BUFFERS.empty_like(rows))
+            rows = roots[:, None] * rows
         return np.asarray(rows.T @ rows)  # of one matrix with itself: half the work
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet.data.arrow import import_arrow
 from discreet.data.cells import numbers_of
 from discreet.data.frame import Coded
@@ -30,7 +30,7 @@ def _want_numbers(name: Any, place: int) -> Labels:
     return None
 
 
-@quiet()
+@silence()
 def loosen_rows(X: Any, labels_of: Callable[[Any, int], Labels] = _want_numbers) -> Any:
     """Return a block with columns of objects where their types do not go with what is declared.
 
@@ -53,7 +53,7 @@ def loosen_rows(X: Any, labels_of: Callable[[Any, int], Labels] = _want_numbers)
     return X
 
 
-@quiet()
+@silence()
 def loosen_labels(y: Any, check: Callable[[GivenColumn], None]) -> Any:
     """Return labels of a block as a column of objects, if their type is one that is refused.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Vector
 from discreet.data.kinds import TRUTHS
 
@@ -157,7 +157,7 @@ def _read_foreign(cell: Any, kind: type) -> Any:
     """Return a number of a foreign type, exactly if that says that it is whole or a fraction."""
     # Its methods are the caller's code: they may raise and warn of anything, and quote the cell, so
     # every Exception is caught. What is none, an interrupt or an exit, ends the fit as it should.
-    with quiet(), contextlib.suppress(Exception):
+    with silence(), contextlib.suppress(Exception):
         if issubclass(kind, Integral):
             return int(cell)
         if issubclass(kind, Rational):

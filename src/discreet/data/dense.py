@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet._buffers import lies_by_columns
 from discreet._types import Array, Booleans, Integers, Vector
-from discreet.data.block import DenseBlock
+from discreet.data.block import DenseBlock, lies_by_columns
 from discreet.data.given_column import GivenColumn
 from discreet.data.labels import (
     accept_labels,

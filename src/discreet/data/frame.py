@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._buffers import BUFFERS
 from discreet._types import Array, Integers
 from discreet.errors import InputTypeError
 
@@ -132,7 +131,7 @@ def column_by_column(parts: Sequence[Array]) -> Array:
     True
     """
     edges = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
-    whole = BUFFERS.empty((parts[0].shape[0], edges[-1]), order="F")
+    whole = np.empty((parts[0].shape[0], edges[-1]), order="F")
     for part, first, last in zip(parts, edges[:-1], edges[1:], strict=True):
         whole[:, first:last] = part
     return whole
@@ -148,7 +147,7 @@ def one_above_another(parts: Sequence[Array]) -> Array:
     """
     if len(parts) == 1:
         return np.asfortranarray(parts[0])
-    whole = BUFFERS.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
+    whole = np.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
     return np.concatenate(parts, out=whole)
 
 
@@ -157,7 +156,7 @@ def matrix_of(frame: Any) -> Any:
     if not isinstance(frame, Frame):
         return frame
     cells = [frame[name] for name in frame.columns]
-    matrix = BUFFERS.empty((cells[0].size, len(cells)), order="F")
+    matrix = np.empty((cells[0].size, len(cells)), order="F")
     for column, numbers in zip(matrix.T, cells, strict=True):
         column[:] = numbers
     return matrix

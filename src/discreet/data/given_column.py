@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Booleans, Vector
 from discreet.data.arrow import arrow_text
 from discreet.data.cells import numbers_of, text_of
@@ -53,7 +53,7 @@ class GivenColumn:
 
     @cached_property
     def _read_cells(self) -> Found:
-        with quiet():
+        with silence():
             cells, missing = self.read()
         if len(cells.places if isinstance(cells, Coded) else cells) != self.size:
             refuse_changed()
@@ -89,7 +89,7 @@ class GivenColumn:
         return cells
 
 
-@quiet()
+@silence()
 def column_of(values: Any, name: str) -> GivenColumn:
     """Return a column by the type of its container; what is not known is refused by that type.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet.data.cells import numbers_of
 from discreet.data.frame import Frame, matrix_of, refuse_lazy
 from discreet.data.given_column import (
@@ -52,14 +52,14 @@ class GivenMatrix:
 
     def numbers(self) -> Any:
         """Read the cells: an array of numbers or a sparse matrix, as it is if it is one."""
-        with quiet():
+        with silence():
             numbers = self.read()
         if numbers.shape != self.shape:
             refuse_changed()
         return numbers
 
 
-@quiet()
+@silence()
 def accept_matrix(X: Any, name: str = "X") -> GivenMatrix:
     """Take a table of numbers by its type and shape; what is none is refused, and no cell is read.
 
@@ -100,7 +100,7 @@ def table_of(X: Any, name: str = "X") -> Any:
     return accept_matrix(X, name).numbers()
 
 
-@quiet()
+@silence()
 def cells_of(X: Any, name: str = "X") -> Any:
     """Return an array of cells, none of which is changed; what is no table is refused by its type.
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Booleans, Integers, Vector
 from discreet.data.cells import label_of, number_of, read_spelling
 from discreet.data.frame import Coded, Frame
@@ -48,7 +48,7 @@ class RecordSides:
     test: float
     key: bytes = field(repr=False)
 
-    @quiet()
+    @silence()
     def of(self, X: Any, y: Any = None) -> Booleans:
         """Return the side of each row of a table, or of columns, with its targets."""
         parts = [_read_table(X, "X")]

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet import _checks
-from discreet._sealed import Sealed
+from discreet._private_part import Sealed
 from discreet._types import Array, Integers, Vector, Words
 from discreet.data.arrays import accept_rows
 from discreet.data.source import Kernel, Prepared, Source

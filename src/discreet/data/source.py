@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
 from discreet.data.summation import RunningSums
@@ -166,7 +166,7 @@ def refuse_changed() -> NoReturn:
 
 
 def _run_quietly(kernel: Kernel, make: Callable[[], Block]) -> Any:
-    with quiet():  # which is that of each thread
+    with silence():  # which is that of each thread
         return kernel(make())
 
 

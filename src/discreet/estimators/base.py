@@ -8,13 +8,11 @@ comes out is kept.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
-from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -34,6 +32,7 @@ from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
 from discreet.estimators.declaring import Declarations, refuse_undeclared
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.one_column import series_as_table
 from discreet.estimators.storing import Storable
 from discreet.estimators.targets import LabelTarget, LearningTarget
@@ -42,11 +41,14 @@ from discreet.gate import release
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger, NoLedger
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
+from discreet.privacy import Budget, Unit, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release, limits_fact
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+USUAL_MAX_ROWS = 2**23
+"""How many rows there may be if nobody declares it."""
 
 
 def silence(fit: Method) -> Method:
@@ -71,8 +73,15 @@ class Table:
     target: LearningTarget | None = None
 
 
+@with_fields
 class PrivateEstimator(Storable):
-    """An estimator whose result is released once, through the gate."""
+    """An estimator whose result is released once, through the gate.
+
+    Attributes
+    ----------
+    release_, privacy_
+        The release and its guarantee.
+    """
 
     # Of what ``fit`` takes beside rows and labels, scikit-learn routes weights alone.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"target": UNUSED, "purpose": UNUSED}
@@ -86,22 +95,30 @@ class PrivateEstimator(Storable):
     is_reference: ClassVar[bool] = False
     """Whether it is there to be compared with, and not among the estimators for everyday use."""
 
+    usual_max_rows: ClassVar[int] = USUAL_MAX_ROWS
+    """How many rows there may be if nobody declares it."""
+
     must_declare: ClassVar[Declarations] = ()
     """Parameters without a default; of each group, one has to be declared."""
 
-    epsilon: float
-    delta: float
-    unit: str | Unit
-    ledger: AbstractLedger | None
-    max_rows: int
-    rehearsal: int | None
-    verbose: int
-
-    release_: Release
-    privacy_: Guarantee
+    epsilon: float = field(default=1.0, kw_only=False)
+    delta: float = field(default=1e-9, kw_only=False)
+    unit: str | Unit = "add_remove"
+    ledger: AbstractLedger | None = None
+    max_rows: int | None = None
+    rehearsal: int | None = None
+    verbose: int = 0
 
     def _check(self) -> None:
         """Refuse parameters that are wrong whatever the table."""
+
+    @property
+    def row_limit(self) -> int:
+        """The largest number of rows that there may be, declared or by default."""
+        if self.max_rows is None:
+            return self.usual_max_rows
+        _checks.whole(max_rows=self.max_rows, at_least=1)
+        return int(self.max_rows)
 
     def _as_table(self, X: Any) -> Any:
         """Return what was given as a table; a named column by itself is one of one column."""
@@ -214,16 +231,13 @@ class PrivateEstimator(Storable):
 
         A declared bound is often ten times the number; the bound that nobody declared says nothing.
         """
-        for name in ("expected_rows", "n_hint"):
-            guess = getattr(self, name, None)
-            if guess is not None:
-                _checks.whole(**{name: guess}, at_least=1)
-                return float(guess)
-        _checks.whole(max_rows=self.max_rows, at_least=1)
-        usual = inspect.signature(type(self)).parameters["max_rows"].default
-        if unit.count_is_public and shape.max_rows != self.max_rows:
+        guess = getattr(self, "expected_rows", None)
+        if guess is not None:
+            _checks.whole(expected_rows=guess, at_least=1)
+            return float(guess)
+        if unit.count_is_public and shape.max_rows != self.row_limit:
             return shape.max_rows
-        return None if self.max_rows == usual else self.max_rows / 10
+        return None if self.max_rows is None else self.max_rows / 10
 
     def _accept(self, X: Any, y: Any, weights: Any) -> Table:
         """Accept a table in memory by its types and shape; no cell is read.
@@ -277,14 +291,12 @@ class PrivateEstimator(Storable):
     def _most_rows(self, rows: Source, budget: Budget, unit: Unit) -> int:
         """Return the number of rows if it is no secret, and the bound on it otherwise."""
         if not rows.knows_count and not is_free(budget, self.ledger):
-            return self.max_rows  # rows would have to be read for it
-        return rows.count if is_count_told(budget, unit, self.ledger) else self.max_rows
+            return self.row_limit  # rows would have to be read for it
+        return rows.count if is_count_told(budget, unit, self.ledger) else self.row_limit
 
     def _facts_by_default(self, asked: Asked, budget: Budget, unit: Unit) -> tuple[Fact, ...]:
         """Return what nobody declared, since a parameter was left at its default."""
-        most = signature(type(self)).parameters.get("max_rows")
-        is_default = most is not None and self.max_rows == most.default
-        if unit.count_is_public or not budget.is_private or not is_default:
+        if unit.count_is_public or not budget.is_private or self.max_rows is not None:
             return ()
         return (limits_fact(asked.question.bounds, Origin.DEFAULT),)
 
@@ -296,13 +308,19 @@ class PrivateEstimator(Storable):
         return tags
 
 
+@with_fields
 class WeightedEstimator(PrivateEstimator):
     """An estimator whose rows may count more than once, up to a declared largest weight.
 
     Every linear model is one.
+
+    Attributes
+    ----------
+    release_, privacy_
+        The release and its guarantee.
     """
 
-    max_weight: float | None
+    max_weight: float | None = None
 
     @silence
     def fit(
@@ -343,10 +361,16 @@ class WeightedEstimator(PrivateEstimator):
         return self._fit(X, y, sample_weight, target, purpose)
 
 
+@with_fields
 class PlainEstimator(PrivateEstimator):
     """An estimator whose rows count once each: its proof knows no weights.
 
     :class:`~discreet.location.Median` is one, and :class:`~discreet.linear_model.LowRankRegressor`.
+
+    Attributes
+    ----------
+    release_, privacy_
+        The release and its guarantee.
     """
 
     # Weights reach ``fit`` as a keyword, to be refused with a reason.

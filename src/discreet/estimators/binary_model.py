@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked
 from discreet.losses import Logistic, Loss
 
 
+@with_fields
 class TwoClassModel(ProbabilisticClassifier):
     """A logistic model of two classes whose objective is known before any noise is drawn."""
 
-    C = None
+    C: ClassVar[None] = None  # type: ignore[misc]
 
     def margin_loss(self) -> Loss:
         return Logistic()

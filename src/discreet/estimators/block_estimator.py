@@ -8,13 +8,14 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 
 from discreet import _checks
-from discreet._foreign_calls import NamedClasses
-from discreet._known_code import reach
 from discreet.errors import InputError
 from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.bounded_entries import BoundedEntries
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Shape
+from discreet.foreign.calls import NamedClasses
+from discreet.foreign.known_code import reach
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms.ballot import Workers
 from discreet.questions import Interval
@@ -27,12 +28,13 @@ FEWEST, MOST = 10, 10_000
 """Blocks that a rule asks for."""
 
 
+@with_fields
 class BlockEstimator(BoundedEntries):
     """An estimator that runs something on blocks of rows, each by itself."""
 
-    blocks: int | None
-    n_jobs: int | None
-    backend: str
+    blocks: int | None = None
+    n_jobs: int | None = None
+    backend: str = "threads"
 
     def _check(self) -> None:
         super()._check()
@@ -41,7 +43,7 @@ class BlockEstimator(BoundedEntries):
         self._workers().check()
 
     def _entries(self) -> Interval:
-        if self.columns is None and self.data_range is None and self.data_norm is None:
+        if self.columns is None and self.data_range is None and self.entry_bound is None:
             return Interval(-UNDECLARED, UNDECLARED)
         return super()._entries()
 

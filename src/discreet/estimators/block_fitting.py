@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Array, Vector
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.block_estimator import FEWEST, MOST, prepare_for_blocks
@@ -76,7 +76,7 @@ class FittedCoefficients:
         y = X[:, 0]
         if self.classes is not None:
             y = self.classes[np.arange(TRIED_ROWS) % self.classes.size]
-        with quiet():
+        with silence():
             try:
                 numbers = self(X, y)
             except AttributeError as error:

@@ -12,6 +12,7 @@ from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.classifier import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LabelTarget, LearningTarget, NumberTarget, interval_of
 from discreet.estimators.task import Shape
 from discreet.geometry import ConvexSet, LinfBall
@@ -20,17 +21,18 @@ from discreet.questions import Bounds, Interval
 from discreet.record import Fact, Origin, labels_in_words
 
 
+@with_fields
 class BoundedEntries(PlainEstimator):
     """What is declared of each entry by itself: a bound, a range, or columns.
 
     Targets are numbers if ``target_range`` is declared, and classes otherwise.
     """
 
-    data_norm: float | None
-    columns: Declared | None
-    data_range: tuple[float, float] | None
-    target_range: tuple[float, float] | None
-    classes: Any
+    entry_bound: float | None = None
+    columns: Declared | None = None
+    data_range: tuple[float, float] | None = None
+    target_range: tuple[float, float] | None = None
+    classes: Any = None
 
     def _check(self) -> None:
         self._entries()
@@ -47,7 +49,7 @@ class BoundedEntries(PlainEstimator):
         if self.columns is not None:
             return Interval(-1.0, 1.0)
         if self.data_range is None:
-            size = _checks.positive_number(data_norm=self.data_norm)
+            size = _checks.positive_number(entry_bound=self.entry_bound)
             return Interval(-size, size)
         declared = interval_of(data_range=self.data_range)
         origin = _origin(declared)

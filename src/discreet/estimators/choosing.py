@@ -78,7 +78,7 @@ def _settle_search(task: LinearTask) -> SoughtRanges | None:
 
 def expect_rows(task: LinearTask) -> int:
     """Return how many rows are expected: as declared, or as many as there may be."""
-    most, hint = task.bounds.max_rows, task.standardising.n_hint
+    most, hint = task.bounds.max_rows, task.standardising.expected_rows
     return most if hint is None else min(hint, most)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from discreet._types import Array, Vector
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.classes import find_classes, list_classes
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.probability_curve import ProbabilityCurve
@@ -41,17 +43,19 @@ def class_target(classes: Any, y: GivenColumn | None) -> ClassTarget:
     return ClassTarget(find_classes(y), is_found=True)
 
 
+@with_fields
 class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     """Two classes by one problem, more one-vs-rest or by softmax, within one budget."""
 
     learns = frozenset(["coef_", "intercept_", "classes_", "multiclass_"])
 
-    C: float | None
-    classes: Any
-    coef_: Array
-    intercept_: Vector
-    classes_: Any
-    multiclass_: str | None
+    C: float | None = None
+    classes: Any = None
+
+    coef_: Array = field(init=False)
+    intercept_: Vector = field(init=False)
+    classes_: Any = field(init=False)
+    multiclass_: str | None = field(init=False)
 
     def _ridge(self) -> float | None:
         if self.C is None:

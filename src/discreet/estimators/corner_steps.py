@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from discreet import _checks
 from discreet._types import Array, Integers
+from discreet.estimators.fields import with_fields
 from discreet.estimators.sparse_model import SparseModel, pick_distinct
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
@@ -19,12 +21,13 @@ from discreet.questions import L1Problem
 from discreet.record import Fact, Origin
 
 
+@with_fields
 class CornerStepsModel(SparseModel):
     """A lasso in constrained form; rows are only summed."""
 
-    l1_radius: float | None
-    max_iter: int | None
-    n_iter_: int
+    l1_radius: float | None = None
+    max_iter: int | None = None
+    n_iter_: int = field(init=False)
 
     learns = SparseModel.learns | {"n_iter_"}
 
@@ -47,7 +50,7 @@ class CornerStepsModel(SparseModel):
         self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
     ) -> Asked:
         target = require_target(target)
-        constant = self.entry_bound() if self.fit_intercept else None
+        constant = self._largest_entry() if self.fit_intercept else None
         problem = L1Problem(
             self.margin_loss(),
             self._bounds(shape, intercept=constant),

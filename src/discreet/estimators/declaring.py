@@ -23,6 +23,7 @@ _PARAMETERS = {
         'columns={"age": Numeric(18, 100), "sex": Category(["f", "m"])}',
     ),
     "data_norm": _Parameter("the largest Euclidean norm of a row", "data_norm=5.0"),
+    "entry_bound": _Parameter("the largest entry of a row", "entry_bound=1.0"),
     "data_range": _Parameter("the lowest and highest entry of a row", "data_range=(0, 1)"),
     "horizon": _Parameter("how many records there will be, at most", "horizon=100_000"),
     "experts": _Parameter("who is to be followed", 'experts=["mean", "last week", "model"]'),
@@ -55,7 +56,7 @@ def refuse_undeclared(model: Declaring) -> None:
     >>> refuse_undeclared(Ridge())
     Traceback (most recent call last):
         ...
-    discreet.errors.InputError: Ridge must be told data_norm (the largest Euclidean norm ...
+    discreet.errors.InputError: Ridge must be told columns (what each column can hold) or ...
     """
     missing = [ways for ways in model.must_declare if all(_is_left_out(model, way) for way in ways)]
     if not missing:

@@ -174,7 +174,7 @@ class PlainFeatures(FeatureMap):
         if is_sparse and self.origin != 0:
             raise InputError(
                 "entries of a range that is not symmetric about zero would fill a sparse table; "
-                "pass a dense one, or declare data_norm."
+                "pass a dense one, or declare entry_bound."
             )
 
     def _count(self, rows: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from discreet._types import Array
 from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.task import Asked
 from discreet.mechanisms import PrivateRanges
@@ -16,12 +18,14 @@ RANGES = frozenset(["ranges_"])
 """What a fit leaves beside the coefficients."""
 
 
+@with_fields
 class RangeFindingEstimator(LinearEstimator):
     """A linear model that keeps the ranges which its fit found, and predicts with them."""
 
-    columns: Any
-    intercept_: Any
-    ranges_: Array | None
+    finds_ranges = True
+
+    intercept_: Any = field(init=False)
+    ranges_: Array | None = field(init=False)
 
     def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
         features, mechanism = self.feature_map(), asked.mechanism

@@ -6,19 +6,21 @@ import math
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.estimators.fields import with_fields
 from discreet.estimators.kernel_features import KernelEstimator
 from discreet.preprocessing.fourier_map import FourierMap
 
 
+@with_fields
 class FourierModel(KernelEstimator):
     """A linear model of cosines and sines of public frequencies."""
 
-    gamma: float | None
-    n_components: int
-    kernel: str
-    nu: float
-    orthogonal: bool
-    frequencies_draw: int
+    gamma: float | None = None
+    n_components: int = 200
+    kernel: str = "rbf"
+    nu: float = 1.5
+    orthogonal: bool = False
+    frequencies_draw: int = 0
 
     def row_map(self, width: int | None) -> FourierMap:
         gamma = self.usual_gamma() if self.gamma is None else self.gamma

@@ -12,6 +12,8 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.errors import InputError, IntervalRefused
 from discreet.estimators.coefficient_table import CoefficientRow, CoefficientTable
+from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.sandwich_intervals import (
     FEW_SHORTENED,
@@ -22,15 +24,23 @@ from discreet.estimators.sandwich_intervals import (
 from discreet.mechanisms.released_sandwich import ReleasedSandwich
 
 
+@with_fields
 class InferentialEstimator(LinearEstimator):
     """A linear model whose coefficients may have confidence intervals."""
 
-    intervals: bool
+    intervals: bool = False
 
     def _wants_intervals(self) -> bool:
         wanted: Any = self.intervals
         if not isinstance(wanted, np.bool_):
             _checks.instance(bool, intervals=wanted)
+        features = self.feature_map()
+        if wanted and isinstance(features, DeclaredFeatures) and any(features.indicators):
+            raise InputError(
+                "intervals are for columns of numbers: the levels of a category add up to the same "
+                "in every row, so none of their coefficients has one. Leave intervals out, or "
+                "declare all levels but one as columns from 0 to 1."
+            )
         return bool(wanted)
 
     def confidence_interval(self, level: float = 0.95, *, intercept: bool = False) -> Array:
@@ -77,7 +87,7 @@ class InferentialEstimator(LinearEstimator):
         """
         _check_level(level)
         released = self._sandwich()
-        names = [str(name) for name in self._column_names()]
+        names = [str(name) for name in self.get_feature_names_out()]
         values = np.ravel(self.coef_).tolist()
         if self.fit_intercept:
             names, values = [*names, "intercept"], [*values, float(np.ravel(self.intercept_)[0])]
@@ -91,10 +101,6 @@ class InferentialEstimator(LinearEstimator):
         said = _state_shortened(released)
         return CoefficientTable(rows, level, (said,) if said else ())
 
-    def _column_names(self) -> Any:
-        found = getattr(self, "feature_names_in_", None)
-        return [f"x{place}" for place in range(self.n_features_in_)] if found is None else found
-
     def _sandwich(self) -> ReleasedSandwich:
         check_is_fitted(self)
         if not self._wants_intervals():
@@ -103,7 +109,7 @@ class InferentialEstimator(LinearEstimator):
                 "they are a part of the fit's budget. Fit with intervals=True."
             )
         released = ReleasedSandwich.of(self.release_.value)
-        if released.width != self.n_features_in_ + bool(self.fit_intercept):
+        if released.width != np.size(self.coef_) + bool(self.fit_intercept):
             raise InputError("this model was fitted without intervals. Fit with intervals=True.")
         return released
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet import _checks
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import INTERCEPT_SHARE, LinearEstimator
 from discreet.estimators.mapped_features import MappedFeatures
 from discreet.estimators.task import Standardising
@@ -21,13 +21,11 @@ RULE = 1.0
 """Times one over the number of declared columns: how fast a kernel falls if nobody says it."""
 
 
+@with_fields
 class KernelEstimator(LinearEstimator):
     """A linear model whose features a public map makes of encoded rows."""
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
-
-    columns: Any
-    domain: ConvexSet | None = None
+    domain: ClassVar[None] = None  # type: ignore[misc]
     """Coefficients of features are not the user's, so nothing is declared about them."""
 
     @abstractmethod

@@ -16,7 +16,7 @@ and noise cost together, for a norm of ten times the size of labels."""
 
 
 def usual_kernel_ridge(
-    loss: Loss, kernel: BoundedKernel, bounds: Bounds, budget: Budget, n_hint: int | None
+    loss: Loss, kernel: BoundedKernel, bounds: Bounds, budget: Budget, expected_rows: int | None
 ) -> float:
     """Return the ridge at which it and the noise cost least together, from public facts.
 
@@ -31,8 +31,8 @@ def usual_kernel_ridge(
     >>> round(usual_kernel_ridge(Hinge(), kernel, bounds, Budget(1.0, 1e-6), None))
     37
     """
-    rows = bounds.max_rows if n_hint is None else n_hint
-    _checks.whole(n_hint=rows, at_least=1)
+    rows = bounds.max_rows if expected_rows is None else expected_rows
+    _checks.whole(expected_rows=rows, at_least=1)
     noise = gaussian_multiplier(budget) if budget.is_private and budget.delta > 0 else 1.0
     slope = loss.lipschitz(math.inf) * kernel.reach
     size = bounds.labels.magnitude if isinstance(bounds.labels, Interval) else 1.0

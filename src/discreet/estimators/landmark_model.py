@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Integral
 from typing import Any
 
@@ -17,6 +17,7 @@ from discreet.data.matrix import columns_of
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.kernel_features import KernelEstimator
 from discreet.estimators.kernel_penalty import usual_kernel_ridge
 from discreet.estimators.linear import COUNTED, INTERCEPT_SHARE
@@ -50,17 +51,18 @@ OWN = "that the kernel's function computes each entry from its two points alone,
 """What the guarantee rests on if somebody wrote the kernel."""
 
 
+@with_fields
 class LandmarkModel(KernelEstimator):
     """A linear model of a kernel seen from public points."""
 
-    landmarks: Any
-    kernel: Kernel | None
-    n_components: int | None
-    radius: float | None
-    method: str
+    landmarks: Any = None
+    kernel: Kernel | None = None
+    n_components: int | None = None
+    radius: float | None = None
+    method: str = "nystroem"
 
-    landmarks_: Array
-    components_: Array
+    landmarks_: Array = field(init=False)
+    components_: Array = field(init=False)
 
     def _check(self) -> None:
         _checks.one_of(METHODS, method=self.method)
@@ -224,7 +226,7 @@ class LandmarkModel(KernelEstimator):
         radius = self._longest(points)
         constant = (INTERCEPT_SHARE * radius) ** 2 if self.fit_intercept else 0.0
         kernel, loss = BoundedKernel(self._kernel(), radius, constant), self.exact_loss()
-        hint = getattr(self, "n_hint", None)
+        hint = getattr(self, "expected_rows", None)
         ridge = self._ridge() or usual_kernel_ridge(loss, kernel, bounds, budget, hint)
         asked = tuple(map(tuple, points.tolist()))
         return KernelQueries(loss, bounds, ridge, kernel, 1, asked, target.assumed)

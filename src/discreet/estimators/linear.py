@@ -10,15 +10,19 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.errors import InputError
 from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.choosing import choose
 from discreet.estimators.coefficients import CoefficientModel
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.losses import Loss
+from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 from discreet.record import Fact, Origin
@@ -37,16 +41,18 @@ class Margins:
     values: Array
 
 
+@with_fields
 class LinearEstimator(CoefficientModel, WeightedEstimator):
     """A linear model: a loss of margins, a penalty, and whatever else its parameters say."""
 
     learns = frozenset(["coef_", "intercept_"])
-    must_declare: ClassVar[Declarations] = (("data_norm",),)
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    data_norm: float | None
-    fit_intercept: bool
-    domain: ConvexSet | None
-    mechanism: str
+    columns: Declared | None = None
+    data_norm: float | None = None
+    fit_intercept: bool = True
+    domain: ConvexSet | None = None
+    mechanism: str = "auto"
 
     @abstractmethod
     def margin_loss(self) -> Loss:
@@ -71,7 +77,12 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
         """Say how columns are standardised, and whether they are by default."""
         return Standardising()
 
+    finds_ranges: ClassVar[bool] = False
+    """Whether a fit finds the ranges of columns of which public bounds alone are declared."""
+
     def feature_map(self) -> FeatureMap:
+        if self.columns is not None:
+            return DeclaredFeatures(self.columns, is_centred=bool(self.delta > 0))
         norm = _checks.positive_number(data_norm=self.data_norm)
         return PlainFeatures(L2Ball(norm), INTERCEPT_SHARE * norm)
 
@@ -85,6 +96,10 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
     def _task(self, shape: Shape, target: LearningTarget, budget: Budget, unit: Unit) -> LinearTask:
         """State everything public about a fit."""
         features = self.feature_map()
+        if features.sought is not None and not self.finds_ranges:
+            raise InputError(
+                f"{type(self).__name__} finds no ranges; declare them in place of public_bounds."
+            )
         return LinearTask(
             loss=self.margin_loss(),
             bounds=Bounds(

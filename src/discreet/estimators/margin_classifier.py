@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.fields import with_fields
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Standardising
@@ -20,6 +23,7 @@ CALIBRATIONS = ("curve", "none")
 """How probabilities of two classes are made of scores."""
 
 
+@with_fields
 class MarginClassifier(ProbabilisticClassifier):
     """Features standardised privately, then a loss that asks for a margin; scores are counted.
 
@@ -29,17 +33,17 @@ class MarginClassifier(ProbabilisticClassifier):
 
     learns = ProbabilisticClassifier.learns | {"margin_", "probability_curve_"}
 
-    margin: float | None
-    calibration: str
-    n_hint: int | None
+    margin: float | None = None
+    calibration: str = "curve"
+    expected_rows: int | None = None
 
-    margin_: float | None
-    probability_curve_: Array | None
+    margin_: float | None = field(init=False)
+    probability_curve_: Array | None = field(init=False)
 
     def _check(self) -> None:
         _checks.one_of(CALIBRATIONS, calibration=self.calibration)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
 
     def margin_loss(self) -> MarginLogistic:
         return MarginLogistic(USUAL_MARGIN if self.margin is None else self.margin)
@@ -57,7 +61,7 @@ class MarginClassifier(ProbabilisticClassifier):
             centred_width=None if entries is None else entries.centred_width,
             learns_at_once=True,
             counts_scores=self.calibration == "curve",
-            n_hint=self.n_hint,
+            expected_rows=self.expected_rows,
             rules=SignalRules(settles_margin=self.margin is None, settles_ridge=self.C is None),
         )
 

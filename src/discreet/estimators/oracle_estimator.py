@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,8 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
+from discreet._json import ValueCodec
 from discreet._types import Array, Vector
-from discreet._value_codec import ValueCodec
 from discreet.data import Rows
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError, InteractionEnded, PrivacyError
@@ -22,6 +23,7 @@ from discreet.estimators.classifier import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.fields import with_fields
 from discreet.estimators.kernel_penalty import usual_kernel_ridge
 from discreet.estimators.targets import (
     ClassTarget,
@@ -81,31 +83,36 @@ CODEC = ValueCodec(
 """What parameters of an oracle may be, where it is stored."""
 
 
+@with_fields
 class KernelQueryModel(PlainEstimator):
     """A kernel model of two classes or of numbers, of which predictions at points are asked."""
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("classes", "target_range"))
+    usual_max_rows = 50_000
 
-    data_norm: float | None
-    columns: Declared | None
-    kernel: Kernel | None
-    radius: float | None
-    loss: str | Loss | None
-    C: float | None
-    fit_intercept: bool
-    classes: Any
-    target_range: tuple[float, float] | None
-    max_queries: int
-    n_hint: int | None
+    data_norm: float | None = None
+    columns: Declared | None = None
+    kernel: Kernel | None = None
+    radius: float | None = None
+    loss: str | Loss | None = None
+    C: float | None = None
+    fit_intercept: bool = True
+    classes: Any = None
+    target_range: tuple[float, float] | None = None
+    expected_rows: int | None = None
 
     @abstractmethod
     def query_mechanism(self) -> Mechanism:
         """Return who answers."""
 
+    @abstractmethod
+    def most_queries(self) -> int:
+        """Return how many answers there are at most."""
+
     def _check(self) -> None:
         if self.classes is not None and self.target_range is not None:
             raise InputError("declare classes or target_range, not both: it learns one of them.")
-        _checks.whole(max_queries=self.max_queries, at_least=1)
+        self.most_queries()
         if self.feature_map().sought is not None:
             raise InputError(
                 "a kernel is of columns within declared ranges, and none is found by the fit; "
@@ -170,7 +177,7 @@ class KernelQueryModel(PlainEstimator):
             bounds,
             self._ridge(loss, kernel, bounds, budget),
             kernel,
-            int(self.max_queries),
+            self.most_queries(),
             assumed=target.assumed,
         )
         return Asked(question, self.query_mechanism(), facts=(*features.facts, target.fact))
@@ -178,7 +185,7 @@ class KernelQueryModel(PlainEstimator):
     def _ridge(self, loss: Loss, kernel: BoundedKernel, bounds: Bounds, budget: Budget) -> float:
         if self.C is not None:
             return 1 / _checks.positive_number(C=self.C)
-        return usual_kernel_ridge(loss, kernel, bounds, budget, self.n_hint)
+        return usual_kernel_ridge(loss, kernel, bounds, budget, self.expected_rows)
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):
@@ -216,15 +223,21 @@ class KernelQueryModel(PlainEstimator):
         return table, DeclaredFeatures(list(self.columns.values()))
 
 
+@with_fields
 class OracleEstimator(KernelQueryModel):
     """A kernel model that stays secret and answers with noise; every query may follow the last."""
 
     is_asked = True
     learns = frozenset(["classes_"])
 
-    store: str | Path | None
+    max_queries: int = 10_000
+    store: str | Path | None = None
 
-    _oracle: Oracle
+    _oracle: Oracle = field(init=False)
+
+    def most_queries(self) -> int:
+        _checks.whole(max_queries=self.max_queries, at_least=1)
+        return int(self.max_queries)
 
     @abstractmethod
     def query_mechanism(self) -> QueryMechanism:
@@ -240,7 +253,7 @@ class OracleEstimator(KernelQueryModel):
 
     def describe(self) -> str:
         """Return what is public of this model, as text that is kept in its store."""
-        from discreet import _strict_json
+        from discreet import _json
 
         parameters = self.get_params(deep=False)
         for name in ("ledger", "store"):
@@ -250,7 +263,7 @@ class OracleEstimator(KernelQueryModel):
         if self.classes is not None:
             parameters["classes"] = list(np.asarray(self.classes).tolist())
         names = getattr(self, "feature_names_in_", None)
-        return _strict_json.dump(
+        return _json.dump(
             {
                 "oracle": type(self).__name__,
                 "parameters": CODEC.encode(parameters),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of
@@ -18,18 +20,20 @@ from discreet.estimators.task import Asked
 from discreet.questions import Interval
 
 
+@with_fields
 class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     """Targets are clipped to their declared range, and counted from its middle."""
 
     # scikit-learn tries any alpha on a regressor; one that is too weak for the budget is raised.
     _raises_ridge = True
 
-    must_declare: ClassVar[Declarations] = (("data_norm",), ("target_range",))
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 
-    alpha: float | None
-    target_range: tuple[float, float] | None
-    coef_: Vector
-    intercept_: Any
+    alpha: float | None = None
+    target_range: tuple[float, float] | None = None
+
+    coef_: Vector = field(init=False)
+    intercept_: Any = field(init=False)
 
     def _ridge(self) -> float | None:
         return None if self.alpha is None else _checks.positive_number(alpha=self.alpha)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.losses import Loss, PseudoHuber
 
 
+@with_fields
 class RobustRegressor(LinearRegressorBase):
     """A regression whose loss turns from a parabola to a line, an eighth of the range by default.
 
@@ -13,7 +15,7 @@ class RobustRegressor(LinearRegressorBase):
     ``discreet.kernel``.
     """
 
-    threshold: float | None
+    threshold: float | None = None
 
     def steepest_slope(self) -> float:
         """Return the residual at which the loss turns to a line, which is its largest slope."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from discreet._types import Array, Integers
 from discreet.errors import InputError
 from discreet.estimators.choosing import choose
 from discreet.estimators.chosen_columns import check_size
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import COUNTED
 from discreet.estimators.sparse_model import SparseModel
 from discreet.estimators.targets import LearningTarget, interval_of, require_target
 from discreet.estimators.task import Asked, LinearTask, Shape
 from discreet.mechanisms import Learner, SelectThenFit
-from discreet.mechanisms.select_then_fit import Selection
+from discreet.mechanisms.select_then_fit import SELECTION_SHARE, Selection
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote, Bounds, Interval, StrongestColumns
 
@@ -26,17 +27,18 @@ SELECTED = frozenset(["is_stable_"])
 """What a fit leaves beside coefficients and columns."""
 
 
+@with_fields
 class SelectedModel(SparseModel):
     """Columns are chosen privately, and a model of these alone is learnt with the rest."""
 
     learns = SparseModel.learns | SELECTED
 
-    data_range: tuple[float, float] | None
-    n_features_to_select: int
-    selector: Any
-    selection_share: float
-    center: bool
-    is_stable_: bool
+    data_range: tuple[float, float] | None = None
+    n_features_to_select: int = 10
+    selector: Any = None
+    selection_share: float = SELECTION_SHARE
+    center: bool = True
+    is_stable_: bool = field(init=False)
 
     def _check(self) -> None:
         super()._check()
@@ -53,9 +55,9 @@ class SelectedModel(SparseModel):
 
             procedure_of(self.selector)
 
-    def entry_bound(self) -> float:
+    def _largest_entry(self) -> float:
         within = self._entries()
-        return super().entry_bound() if within is None else within.magnitude
+        return super()._largest_entry() if within is None else within.magnitude
 
     def _entries(self) -> Interval | None:
         """Return the declared range of entries, if it is not symmetric about zero."""
@@ -84,7 +86,7 @@ class SelectedModel(SparseModel):
             self._selection(wide, size, target, budget),
             second.mechanism,
             second.question.bounds,
-            scale=self.entry_bound(),
+            scale=self._largest_entry(),
             share=float(self.selection_share),
         )
         question: Any = second.question

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +17,11 @@ from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import ConvexSet, LinfBall
-from discreet.preprocessing.short_forms import Declared
 from discreet.questions import Bounds
 from discreet.record import Fact, Origin
 
@@ -28,20 +29,25 @@ USUAL_ROWS = 10_000
 """How many rows are expected if their number is private and nobody says."""
 
 
+@with_fields
 class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     """A linear model of entries that are bounded each by itself; few of its coefficients count."""
 
     learns = frozenset(["coef_", "intercept_", "selected_"])
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound"),)
 
     # What linear models may have, and these have not.
-    domain = None
-    mechanism = "auto"
-    max_weight = None
+    data_norm: ClassVar[None] = None  # type: ignore[misc]
+    domain: ClassVar[None] = None  # type: ignore[misc]
+    mechanism: ClassVar[str] = "auto"  # type: ignore[misc]
+    max_weight: ClassVar[None] = None  # type: ignore[misc]
 
-    columns: Declared | None
-    expected_rows: int | None
-    selected_: Integers
+    entry_bound: float | None = None
+    expected_rows: int | None = None
+
+    selected_: Integers = field(init=False)
+    coef_: Any = field(init=False)
+    intercept_: Any = field(init=False)
 
     def _check(self) -> None:
         if self.expected_rows is not None:
@@ -56,21 +62,21 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     def _ridge(self) -> float | None:
         return None
 
-    def entry_bound(self) -> float:
+    def _largest_entry(self) -> float:
         """Return the largest entry of an encoded row."""
         if self.columns is not None:
             return 1.0
-        return _checks.positive_number(data_norm=self.data_norm)
+        return _checks.positive_number(entry_bound=self.entry_bound)
 
     def row_region(self, width: int) -> ConvexSet:
-        return LinfBall(self.entry_bound())
+        return LinfBall(self._largest_entry())
 
     def feature_map(self) -> FeatureMap:
         if self.columns is not None:
             return DeclaredFeatures(self.columns, is_centred=False)
-        region = LinfBall(self.entry_bound())
+        region = LinfBall(self._largest_entry())
         facts = (COLUMNS_FOUND, Fact("features", region.words, Origin.DECLARED))
-        return PlainFeatures(region, self.entry_bound(), facts=facts)
+        return PlainFeatures(region, self._largest_entry(), facts=facts)
 
     def _facts(self, target: LearningTarget) -> tuple[Fact, ...]:
         facts = self.feature_map().facts
@@ -94,8 +100,8 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
         """Return how many rows are expected: declared, or told, and never counted in secret."""
         if self.expected_rows is not None:
             return int(self.expected_rows)
-        is_told = shape.max_rows != self.max_rows
-        return shape.max_rows if is_told else min(USUAL_ROWS, self.max_rows)
+        is_told = shape.max_rows != self.row_limit
+        return shape.max_rows if is_told else min(USUAL_ROWS, self.row_limit)
 
     @abstractmethod
     def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
@@ -126,9 +132,6 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
         mask = np.zeros(np.atleast_2d(self.coef_).shape[1], dtype=np.bool_)
         mask[self.selected_] = True
         return mask
-
-    coef_: Any
-    intercept_: Any
 
 
 def pick_distinct(places: Integers, width: int) -> Integers:

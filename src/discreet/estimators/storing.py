@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 
 from discreet.ledger.memory import LostLedger
+from discreet.privacy import Guarantee
 from discreet.record import Release
 
 LEFT_OUT = "left out when the model was stored"
@@ -28,6 +29,9 @@ STORED_WITHOUT = (
 
 class Storable(BaseEstimator):  # type: ignore[misc]
     """An estimator whose fitted state can be given away."""
+
+    release_: Release
+    privacy_: Guarantee
 
     _paid_by: ClassVar[str] = "ledger"
     """The parameter that says where a fit is paid for."""

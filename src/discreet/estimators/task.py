@@ -78,7 +78,7 @@ class Standardising:
     indicators: tuple[bool, ...] | None = None
     learns_at_once: bool = False
     counts_scores: bool = False
-    n_hint: int | None = None
+    expected_rows: int | None = None
     rules: SignalRules | None = None
     share: float = GAUSSIAN_SHARE
     centred_width: int | None = None

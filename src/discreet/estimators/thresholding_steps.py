@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Integers
 from discreet.estimators.chosen_columns import check_size
+from discreet.estimators.fields import with_fields
 from discreet.estimators.sparse_model import SparseModel, pick_distinct
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
@@ -19,14 +21,15 @@ from discreet.privacy import Budget, Unit
 from discreet.questions import SparseProblem
 
 
+@with_fields
 class ThresholdingModel(SparseModel):
     """A model of which each step keeps the largest coefficients; rows are only summed."""
 
-    n_features_to_select: int
-    radius: float | None
-    step_size: float
-    max_iter: int | None
-    n_iter_: int
+    n_features_to_select: int = 5
+    radius: float | None = None
+    step_size: float = 2.0
+    max_iter: int | None = None
+    n_iter_: int = field(init=False)
 
     learns = SparseModel.learns | {"n_iter_"}
 
@@ -53,7 +56,7 @@ class ThresholdingModel(SparseModel):
     ) -> Asked:
         target = require_target(target)
         size = check_size(self.n_features_to_select, shape.n_features)
-        constant = self.entry_bound() if self.fit_intercept else None
+        constant = self._largest_entry() if self.fit_intercept else None
         problem = SparseProblem(
             self.margin_loss(),
             self._bounds(shape, intercept=constant),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from discreet import _checks
+from discreet._types import Array, Vector
 from discreet.estimators.block_estimator import name_classes
 from discreet.estimators.block_voting import (
     VotingSelector,
@@ -13,12 +18,10 @@ from discreet.estimators.block_voting import (
     procedure_of,
 )
 from discreet.estimators.chosen_columns import check_size
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.feature_selection.matching_pursuit import MatchingPursuit
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import Peeling, StabilityRelease
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote, ColumnVotes
 from discreet.questions.block_vote import Procedure
@@ -26,6 +29,7 @@ from discreet.questions.block_vote import Procedure
 VOTES = ("auto", "support", "columns")
 
 
+@with_fields
 class BlockVoteSupport(VotingSelector):
     """The columns that most blocks of rows choose, differentially private.
 
@@ -40,23 +44,6 @@ class BlockVoteSupport(VotingSelector):
         How many columns at most, or by single votes exactly.
     epsilon, delta
         The privacy budget of one fit. Sets need a positive ``delta``.
-    data_norm
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Votes
-        need none: left out, entries stay as they are.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`; a category is chosen
-        if one of its levels is.
-    data_range
-        The declared range of entries, if it is not symmetric.
-    target_range
-        The declared range of targets that are numbers; others are clipped to it. Left out, targets
-        are classes.
-    classes
-        The classes, if they are not public in the labels.
     selector
         What chooses columns on a block: a scikit-learn selector or a function of rows and labels
         that returns a mask or places. More than ``n_features_to_select`` count as none. By default
@@ -64,21 +51,6 @@ class BlockVoteSupport(VotingSelector):
     vote
         ``"support"`` for sets, ``"columns"`` for single columns, where no two blocks agree on a
         set; ``"auto"`` for sets if ``delta`` is positive.
-    blocks
-        How many blocks; public. By default what the budget needs if nine blocks in ten agree. More
-        blocks make votes surer and blocks smaller.
-    n_jobs
-        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
-    backend
-        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
-        current Dask client.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -107,46 +79,11 @@ class BlockVoteSupport(VotingSelector):
     (True, array([3, 7]))
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 5,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        selector: Any = None,
-        vote: str = "auto",
-        blocks: int | None = None,
-        n_jobs: int | None = None,
-        backend: str = "threads",
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.selector = selector
-        self.vote = vote
-        self.blocks = blocks
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    n_features_to_select: int = field(default=5, kw_only=False)
+    selector: Any = None
+    vote: str = "auto"
 
     def _check(self) -> None:
         super()._check()
@@ -187,3 +124,70 @@ class BlockVoteSupport(VotingSelector):
             self._keep_columns()
         else:
             self._keep_vote()
+
+
+@dataclass(frozen=True)
+class MatchingPursuit:
+    r"""Orthogonal matching pursuit with an intercept, stopped where only noise is left.
+
+    The column of largest correlation with the residuals is taken, the target is regressed on all
+    columns taken so far, and so on, until there are ``size`` of them or no correlation exceeds
+    :math:`\sqrt{2 \log(p) / n}`, which p columns of noise reach by chance. Of several classes, each
+    is a target of one and zero, and the largest correlation counts.
+
+    Examples
+    --------
+    >>> X = np.eye(40)[:, :5]
+    >>> MatchingPursuit(size=2)(X, X[:, 3] - 2 * X[:, 1])
+    [1, 3]
+    """
+
+    size: int
+    classes: int = 0
+
+    def __call__(self, X: Any, y: Vector) -> list[int]:
+        """Return the places of the columns, in the order in which they were taken."""
+        targets = self._targets(y)
+        count, width = X.shape
+        norms = _centred_norms(X)
+        residuals, taken = targets.copy(), list[int]()
+        while len(taken) < min(self.size, count - 2):
+            products = np.abs(np.asarray((X.T @ residuals.T).T))
+            sizes = np.sqrt((residuals**2).sum(axis=1))[:, None] * norms
+            with np.errstate(all="ignore"):
+                correlations = np.where(sizes > 0, products / sizes, 0.0).max(axis=0)
+            correlations[taken] = 0.0
+            best = int(correlations.argmax())
+            if not correlations[best] > math.sqrt(2 * math.log(max(width, 2)) / count):
+                break
+            taken.append(best)
+            residuals = _regress(_columns(X, taken), targets)
+        return taken
+
+    def _targets(self, y: Vector) -> Array:
+        """Return targets less their means, a line for each class if there are three or more."""
+        lines = np.array([y == value for value in range(self.classes)]) if self.classes > 2 else y
+        targets = np.atleast_2d(np.asarray(lines, dtype=np.float64))
+        return np.asarray(targets - targets.mean(axis=1, keepdims=True))
+
+
+def _centred_norms(X: Any) -> Vector:
+    """Return the norm of each column less its mean; zero for what is constant."""
+    count = X.shape[0]
+    means = np.asarray(X.mean(axis=0)).ravel()
+    squares = np.square(X) if isinstance(X, np.ndarray) else X.multiply(X)
+    total = np.asarray(squares.sum(axis=0)).ravel()
+    spread = total - count * means**2
+    return np.sqrt(np.where(spread > 1e-12 * total, spread, 0.0))
+
+
+def _columns(X: Any, places: list[int]) -> Array:
+    chosen = X[:, places]
+    return np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray())
+
+
+def _regress(columns: Array, targets: Array) -> Array:
+    """Return what is left of centred targets after a regression on columns and a constant."""
+    centred = columns - columns.mean(axis=0)
+    fit, *_ = np.linalg.lstsq(centred, targets.T, rcond=None)
+    return np.asarray(targets - (centred @ fit).T)

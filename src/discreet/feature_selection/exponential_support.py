@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.support_selector import SupportSelector
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import ExponentialSampling
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import BestSubset
 
 
+@with_fields
 class ExponentialSupport(SupportSelector):
     """The columns on which a linear model predicts best together, differentially private.
 
@@ -31,34 +32,16 @@ class ExponentialSupport(SupportSelector):
         How many columns.
     epsilon, delta
         The privacy budget of one fit; ``delta`` is not used.
-    data_norm
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold: numbers, no categories.
-    data_range
-        The declared range of entries, if it is not symmetric.
     target_range
         The declared range of targets that are numbers; others are clipped to it. Left out, targets
         are two classes.
-    classes
-        The classes, if they are not public in the labels.
     coef_bound
         The largest absolute value of a coefficient, entries and targets being scaled to [-1, 1].
         The smaller, the less noise; too small a bound scores strong columns too low.
     fit_intercept
         Whether models have a constant, which lies within the same bound.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -81,49 +64,20 @@ class ExponentialSupport(SupportSelector):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(5000, 12))
     >>> y = 0.7 * X[:, 3] - 0.7 * X[:, 7]
-    >>> selector = ExponentialSupport(2, epsilon=1.0, data_norm=1.0, target_range=(-1, 1))
+    >>> selector = ExponentialSupport(2, epsilon=1.0, entry_bound=1.0, target_range=(-1, 1))
     >>> selector.fit(X, y).get_support(indices=True)
     array([3, 7])
     >>> selector.privacy_.epsilon(0.0)
     1.0
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
-    def __init__(
-        self,
-        n_features_to_select: int = 2,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        coef_bound: float = 1.0,
-        fit_intercept: bool = True,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.coef_bound = coef_bound
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    n_features_to_select: int = field(default=2, kw_only=False)
+    coef_bound: float = 1.0
+    fit_intercept: bool = True
 
     def _check(self) -> None:
         super()._check()

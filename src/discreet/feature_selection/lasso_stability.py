@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,13 +12,12 @@ from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.support_selector import SupportSelector
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import StabilityRelease
 from discreet.mechanisms.stability_release import STABLE, records_needed
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, LassoSupport
 
@@ -32,6 +31,7 @@ FALSE_COLUMN = 0.05
 """The chance that pure noise takes a column in, which the usual penalty allows for."""
 
 
+@with_fields
 class LassoStability(SupportSelector):
     r"""The columns that a LASSO uses, differentially private; or that no answer is stable.
 
@@ -51,51 +51,35 @@ class LassoStability(SupportSelector):
         The largest number of columns; it may find fewer.
     epsilon, delta
         The privacy budget of one fit; ``delta`` must be positive.
-    data_norm
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
-        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one, which needs twice the
         stability.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold: numbers, no categories.
-    data_range
-        The declared range of entries, if it is not symmetric.
     target_range
         The declared range of targets that are numbers; others are clipped to it. Left out, targets
         are two classes.
-    classes
-        The classes, if they are not public in the labels.
-    n_hint
+    expected_rows
         About how many rows to expect: public knowledge or a guess, from which the next parameters
         are made. With ``unit="replace"`` the number of rows, which is public there.
     penalty
         The weight of absolute coefficients, entries and targets being scaled to [-1, 1] and
-        losses summed. By default what stability and the noise of ``n_hint`` rows need; more leaves
-        out more columns, and is more stable.
+        losses summed. By default what stability and the noise of ``expected_rows`` rows need; more
+        leaves out more columns, and is more stable.
     huber
         The residual, in halves of the range of targets, up to which a loss is squared. Residuals
         should mostly be smaller; one record moves everything in proportion to it. None for squared
         losses, where it is as large as a residual can be.
     curvature
-        The least curvature of the loss on the chosen columns; by default ``n_hint / 16``.
+        The least curvature of the loss on the chosen columns; by default ``expected_rows / 16``.
     ceiling
         The largest sum of squares of a column; by default all entries of a quarter more rows than
-        ``n_hint`` at their bound. With more rows there is no stable answer.
+        ``expected_rows`` at their bound. With more rows there is no stable answer.
     coef_bound
         The largest absolute value of a coefficient; by default 8, and 1 for squared losses.
     fit_intercept
         Whether the regression has a constant, without a penalty. Leave it out if columns or targets
         are centred by declaration: it takes a little of the stability.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -124,63 +108,31 @@ class LassoStability(SupportSelector):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(8000, 100))
     >>> y = X[:, 3] - X[:, 7] + 0.2 * generator.normal(size=8000)
-    >>> selector = LassoStability(2, epsilon=1.0, data_norm=1.0, target_range=(-2, 2), n_hint=8000)
+    >>> selector = LassoStability(
+    ...     2, epsilon=1.0, entry_bound=1.0, target_range=(-2, 2), expected_rows=8000
+    ... )
     >>> selector.fit(X, y).get_support(indices=True)
     array([3, 7])
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
-    def __init__(
-        self,
-        n_features_to_select: int = 5,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        n_hint: int | None = None,
-        penalty: float | None = None,
-        huber: float | None = 0.25,
-        curvature: float | None = None,
-        ceiling: float | None = None,
-        coef_bound: float | None = None,
-        fit_intercept: bool = True,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.n_hint = n_hint
-        self.penalty = penalty
-        self.huber = huber
-        self.curvature = curvature
-        self.ceiling = ceiling
-        self.coef_bound = coef_bound
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    n_features_to_select: int = field(default=5, kw_only=False)
+    expected_rows: int | None = None
+    penalty: float | None = None
+    huber: float | None = 0.25
+    curvature: float | None = None
+    ceiling: float | None = None
+    coef_bound: float | None = None
+    fit_intercept: bool = True
 
     def _check(self) -> None:
         super()._check()
         _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
         for name in ("penalty", "huber", "curvature", "ceiling", "coef_bound"):
             if getattr(self, name) is not None:
                 _checks.positive(**{name: getattr(self, name)})
@@ -201,9 +153,9 @@ class LassoStability(SupportSelector):
 
     def _guess_rows(self, shape: Shape, unit: Unit) -> int | None:
         """Return about how many rows there are, if that is known in public."""
-        if self.n_hint is None and unit.count_is_public:
+        if self.expected_rows is None and unit.count_is_public:
             return shape.max_rows
-        return self.n_hint
+        return self.expected_rows
 
     def _question(
         self,
@@ -216,7 +168,7 @@ class LassoStability(SupportSelector):
     ) -> LassoSupport:
         if expected is None and None in (self.penalty, self.curvature, self.ceiling):
             raise InputError(
-                "LassoStability must be told about how many rows to expect, n_hint, or else "
+                "LassoStability must be told about how many rows to expect, expected_rows, or else "
                 "penalty, curvature and ceiling; the number of rows is private."
             )
         rows = expected or 1

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.support_selector import SupportSelector
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import Peeling
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import StrongestColumns
 
 
+@with_fields
 class PeelingSupport(SupportSelector):
     """The columns of largest covariance with the target, differentially private.
 
@@ -32,35 +33,16 @@ class PeelingSupport(SupportSelector):
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is also what few
         columns are drawn with.
-    data_norm
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
         to [-1, 1], and a category is worth as much as the best of its levels.
     data_range
         The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
         is twice as good as a bound of one. Sparse tables need a range with zero in it.
-    target_range
-        The declared range of targets that are numbers; others are clipped to it. Left out, targets
-        are classes.
-    classes
-        The classes, if they are not public in the labels.
     center
         Whether means are subtracted from entries and target. That costs two to four times the
         noise, and is worth it unless one of the two is centred: otherwise a column of ones goes
         with classes of unequal size.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -83,47 +65,19 @@ class PeelingSupport(SupportSelector):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(5000, 100))
     >>> y = X[:, 3] - X[:, 7] > 0
-    >>> selector = PeelingSupport(2, epsilon=1.0, data_norm=1.0).fit(X, y)
+    >>> selector = PeelingSupport(2, epsilon=1.0, entry_bound=1.0).fit(X, y)
     >>> selector.get_support(indices=True)
     array([3, 7])
     >>> selector.transform(X).shape
     (5000, 2)
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
-    def __init__(
-        self,
-        n_features_to_select: int = 5,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        center: bool = True,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.center = center
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    n_features_to_select: int = field(default=5, kw_only=False)
+    center: bool = True
 
     def _check(self) -> None:
         super()._check()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class Box(ConvexSet):
     array([0., 0.])
     """
 
+    norm_order: ClassVar[None] = None
+
     lower: Sequence[float]
     upper: Sequence[float]
 
@@ -69,10 +72,6 @@ class Box(ConvexSet):
             return f"points with each of {len(limits):,} entries between limits of its own"
         listed = ", ".join(f"{low:.12g} to {high:.12g}" for low, high in limits)
         return f"points with entries, in order, from {listed}"
-
-    @property
-    def norm_order(self) -> None:
-        return None
 
     @property
     def dimension(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,9 @@ class L1Ball(ConvexSet):
     array([0.25, 1.  ])
     """
 
+    norm_order: ClassVar[float] = 1
+    dimension: ClassVar[None] = None
+
     radius: float
 
     def __post_init__(self) -> None:
@@ -57,14 +61,6 @@ class L1Ball(ConvexSet):
     @property
     def words(self) -> str:
         return f"points whose absolute entries add up to at most {self.radius:.12g}"
-
-    @property
-    def norm_order(self) -> float:
-        return 1
-
-    @property
-    def dimension(self) -> None:
-        return None
 
     def _project(self, rows: Array) -> Array:
         projected = rows.copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class L1L2Ball(ConvexSet):
     array([0.5 , 0.75])
     """
 
+    norm_order: ClassVar[None] = None
+    shrinks_rows: ClassVar[bool] = True
+    dimension: ClassVar[None] = None
+
     l1_radius: float
     l2_radius: float
 
@@ -61,18 +66,6 @@ class L1L2Ball(ConvexSet):
             f"points whose absolute entries add up to at most {self.l1_radius:.12g}, of Euclidean "
             f"norm at most {self.l2_radius:.12g}"
         )
-
-    @property
-    def norm_order(self) -> None:
-        return None
-
-    @property
-    def shrinks_rows(self) -> bool:
-        return True
-
-    @property
-    def dimension(self) -> None:
-        return None
 
     @property
     def _balls(self) -> tuple[L1Ball, L2Ball]:

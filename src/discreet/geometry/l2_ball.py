@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -48,6 +49,9 @@ class L2Ball(ConvexSet):
     array([0.2, 1. ])
     """
 
+    norm_order: ClassVar[float] = 2
+    dimension: ClassVar[None] = None
+
     radius: float
 
     def __post_init__(self) -> None:
@@ -56,14 +60,6 @@ class L2Ball(ConvexSet):
     @property
     def words(self) -> str:
         return f"points of Euclidean norm at most {self.radius:.12g}"
-
-    @property
-    def norm_order(self) -> float:
-        return 2
-
-    @property
-    def dimension(self) -> None:
-        return None
 
     def _project(self, rows: Array) -> Array:
         projected = rows.copy()

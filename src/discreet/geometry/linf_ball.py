@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,9 @@ class LinfBall(ConvexSet):
     2.0
     """
 
+    norm_order: ClassVar[float] = math.inf
+    dimension: ClassVar[None] = None
+
     radius: float
 
     def __post_init__(self) -> None:
@@ -45,14 +49,6 @@ class LinfBall(ConvexSet):
     @property
     def words(self) -> str:
         return f"points with entries from {-self.radius:.12g} to {self.radius:.12g}"
-
-    @property
-    def norm_order(self) -> float:
-        return math.inf
-
-    @property
-    def dimension(self) -> None:
-        return None
 
     def _project(self, rows: Array) -> Array:
         return np.clip(rows, -self.radius, self.radius)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class NuclearBall(ConvexSet):
     True
     """
 
+    norm_order: ClassVar[None] = None
+
     radius: float
     shape: tuple[int, int]
 
@@ -80,10 +82,6 @@ class NuclearBall(ConvexSet):
     @property
     def words(self) -> str:
         return f"matrices whose singular values add up to at most {self.radius:.12g}"
-
-    @property
-    def norm_order(self) -> None:
-        return None
 
     @property
     def dimension(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,8 @@ class Product(ConvexSet):
     array([0.6, 0.8, 3. ])
     """
 
+    norm_order: ClassVar[None] = None
+
     parts: tuple[tuple[ConvexSet, int], ...]
 
     def __init__(self, parts: Iterable[tuple[ConvexSet, int]]) -> None:
@@ -48,10 +50,6 @@ class Product(ConvexSet):
     @property
     def words(self) -> str:
         return "; ".join(f"{count:,} columns: {part.words}" for part, count in self.parts)
-
-    @property
-    def norm_order(self) -> None:
-        return None
 
     @property
     def dimension(self) -> int:

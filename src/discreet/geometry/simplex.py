@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,9 @@ class Simplex(ConvexSet):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
+    norm_order: ClassVar[None] = None
+    dimension: ClassVar[None] = None
+
     total: float = 1.0
 
     def __post_init__(self) -> None:
@@ -45,14 +49,6 @@ class Simplex(ConvexSet):
     @property
     def words(self) -> str:
         return f"points with entries that are not negative and add up to {self.total:.12g}"
-
-    @property
-    def norm_order(self) -> None:
-        return None
-
-    @property
-    def dimension(self) -> None:
-        return None
 
     def _project(self, rows: Array) -> Array:
         return nearest_in_simplex(rows, self.total)

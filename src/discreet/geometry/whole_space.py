@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -26,17 +26,9 @@ class WholeSpace(ConvexSet):
     inf
     """
 
-    @property
-    def words(self) -> str:
-        return "any point"
-
-    @property
-    def norm_order(self) -> None:
-        return None
-
-    @property
-    def dimension(self) -> None:
-        return None
+    words: ClassVar[str] = "any point"
+    norm_order: ClassVar[None] = None
+    dimension: ClassVar[None] = None
 
     def _project(self, rows: Array) -> Array:
         return rows.copy()

@@ -113,7 +113,7 @@ def check(
             raise InputError("target names a column of stored tables; pass y with arrays.")
         looked = _look_at_held(model, X, y, person)
     survey, tally, contradictions = looked
-    findings = judge(survey, tally, contradictions, rows_per_person, model.max_rows)
+    findings = judge(survey, tally, contradictions, rows_per_person, model.row_limit)
     return InspectionReport(survey, tally, findings)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, Self, TypeVar
 
-from discreet._value_codec import ValueCodec
+from discreet._json import ValueCodec
 from discreet.errors import DiscreetError, InputError
 from discreet.geometry import SETS
 from discreet.kernels import KERNELS

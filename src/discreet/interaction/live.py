@@ -1,6 +1,6 @@
 """An interaction as its owner holds it: messages go in, public answers come out.
 
-The state is touched in other threads only (``_resident_thread.py``), one message after another.
+The state is touched in other threads only (``_private_part.py``), one message after another.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from discreet import _checks
-from discreet._resident_thread import call_privately
-from discreet._sealed import Sealed
+from discreet._private_part import Outcome, Sealed, call_privately, without_frames
 from discreet._types import Array, Vector
 from discreet.data.records import (
     Given,
@@ -89,14 +88,6 @@ class _Public:
     answer: Any = None
     has_answer: bool = False
     ended: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What comes out of a private call: something public, or what to raise instead."""
-
-    value: Any = None
-    stopped: BaseException | None = None
 
 
 _DONE = Outcome()
@@ -294,10 +285,10 @@ class Interaction(Sealed):
         """Learn from one record or several, in their order.
 
         Cells that are no numbers, labels that are not declared and whatever is out of bounds are
-        read as they are everywhere (``docs/odd_cells.md``): each record by itself, without an error
-        or a warning. Whoever interrupts this finds in ``n_seen`` how many records were learnt from;
-        those are not to be given again. Single records may wait until there are several, or until
-        something is asked, which changes no answer.
+        read as they are everywhere (``docs/missing_values.md``): each record by itself, without an
+        error or a warning. Whoever interrupts this finds in ``n_seen`` how many records were learnt
+        from; those are not to be given again. Single records may wait until there are several, or
+        until something is asked, which changes no answer.
 
         Parameters
         ----------
@@ -457,9 +448,7 @@ def unwrap(outcome: Outcome | None) -> Any:
     """Return what came out of a private call, or raise it."""
     if outcome is None:
         raise InteractionEnded(FAILED)
-    if outcome.stopped is not None:
-        raise outcome.stopped
-    return outcome.value
+    return outcome.take()
 
 
 def _guard(held: _Held, work: Callable[[], Outcome], shows_errors: bool) -> Outcome:
@@ -640,13 +629,6 @@ def _open(held: _Held) -> BaseException | None:
         return without_frames(error)
     held.is_opened = True
     return None
-
-
-def without_frames(error: BaseException) -> BaseException:
-    """Return the same error without the frames that it went through."""
-    if isinstance(error, OSError):
-        return OSError(error.errno, error.strerror, error.filename)
-    return type(error)(*error.args)
 
 
 def _copy(answer: Any) -> Any:

@@ -1,7 +1,7 @@
 """An oracle as its owner holds it: points go in, public answers come out.
 
 The private model and what must stay secret of its noise are touched in other threads only
-(``_resident_thread.py``), one call after another. With a store nothing is told before it is on
+(``_private_part.py``), one call after another. With a store nothing is told before it is on
 disk, and several processes are one oracle.
 """
 
@@ -19,8 +19,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from discreet import _checks
-from discreet._resident_thread import call_privately
-from discreet._sealed import Sealed
+from discreet._private_part import Outcome, Sealed, call_privately, without_frames
 from discreet._types import Array
 from discreet.errors import (
     EntropyError,
@@ -32,7 +31,7 @@ from discreet.errors import (
 )
 from discreet.interaction.answer_record import AnswerRecord, Seen
 from discreet.interaction.declaration import OracleDeclaration
-from discreet.interaction.live import Outcome, unwrap, without_frames
+from discreet.interaction.live import unwrap
 from discreet.ledger import Receipt
 from discreet.mechanisms.query_answering import OracleAnswer, Transcript, TranscriptEntry
 from discreet.noise import Noise

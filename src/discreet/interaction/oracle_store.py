@@ -1,7 +1,7 @@
 """Where an oracle outlives its process: one data base holds the private model and its transcript.
 
-Connections, locks and durability are those of ledgers (``ledger/durable/store.py``); a commit waits
-for the disk. A new answer is one transaction: the line of the state is locked, what others added is
+Connections, locks and durability are those of every store (`storage/store.py`); a commit waits for
+the disk. A new answer is one transaction: the line of the state is locked, what others added is
 read, the answer is worked out and inserted, and only what was committed is told. To see whether
 there is more to know is a plain read of that line. The digest of an entry covers all entries before
 it, the first one the model and a salt: a ledger that has it on record can compare it, and nobody
@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import struct
 import uuid
 from collections.abc import Callable
@@ -23,9 +22,8 @@ from typing import Any
 
 import numpy as np
 import sqlalchemy as sql
-from sqlalchemy.exc import IntegrityError
 
-from discreet import _strict_json
+from discreet import _json
 from discreet._types import Vector
 from discreet.errors import InputError, PrivacyError, StoreError
 from discreet.interaction.answer_record import Seen
@@ -33,11 +31,11 @@ from discreet.interaction.declaration import OracleDeclaration
 from discreet.interaction.oracle import OPEN, Kept, NewPlace
 from discreet.interaction.packed_arrays import pack_arrays, unpack_arrays
 from discreet.interaction.state_file import check_owned
-from discreet.ledger.durable.driver_transaction import DriverTransaction
-from discreet.ledger.durable.store import Store
 from discreet.mechanisms.query_answering import CODES, TranscriptEntry, key_of
 from discreet.noise import SystemNoise
 from discreet.record import Release
+from discreet.storage.store import Store
+from discreet.storage.transaction import Statement, Transaction
 
 FORMAT = 3
 """Format 2 had no salt, so that digests could not be shown to a ledger."""
@@ -122,7 +120,7 @@ class OracleStore(Store):
     error = StoreError
     noun = "oracle"
     content = "the answers"
-    flushes_log = True
+    mark = MODELS
 
     @property
     def place(self) -> str:
@@ -134,8 +132,8 @@ class OracleStore(Store):
         if self.path is not None and not self.path.exists():
             return False
         self._check_owned()
-        with self.read_transaction() as connection:
-            return _is_made(connection) and _find_model(connection, WHICH) is not None
+        with self.read() as transaction:
+            return _find_model(transaction, WHICH) is not None
 
     def _check_owned(self) -> None:
         if self.path is None:
@@ -147,29 +145,18 @@ class OracleStore(Store):
 
     def make(self) -> NewOracle:
         """Claim the place for a new oracle, before anything is paid; nobody else can until then."""
-        self._make_file()
-        return NewOracle(self)
-
-    def _make_file(self) -> None:
-        if self.path is None:
-            return
-        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR
-        try:
-            os.close(os.open(self.path, flags, 0o600))
-        except FileExistsError:
+        if self.path is not None and self.path.exists():
             self._check_owned()
-        except OSError:
-            raise StoreError(
-                f"{self.place} cannot be made; check that its folder exists, and permissions."
-            ) from None
+        self.prepare()
+        return NewOracle(self)
 
     def load(self) -> StoredOracle:
         """Return the model; nothing that is stored is believed without its digest."""
         if self.path is not None and not self.path.exists():
             raise StoreError(MISSING.format(place=self.place))
         self._check_owned()
-        with self.read_transaction() as connection:
-            line = _find_model(connection, sql.select(MODELS)) if _is_made(connection) else None
+        with self.read() as transaction:
+            line = _find_model(transaction, sql.select(MODELS))
         if line is None:
             raise StoreError(MISSING.format(place=self.place))
         if line.format != FORMAT:
@@ -188,7 +175,7 @@ class OracleStore(Store):
         self, identity: str, seen: Seen, learn: Callable[[list[TranscriptEntry], str], None]
     ) -> Seen:
         """Read what others have added: a plain read, for which nobody waits."""
-        with self.driver_transaction(reads=True) as transaction:
+        with self.read() as transaction:
             line = self._find_state(transaction, HEADS, identity, seen)
             fresh = self._read_entries(transaction, identity, seen, line)
             learn(fresh, line.status)
@@ -196,8 +183,8 @@ class OracleStore(Store):
 
     def digest_at(self, identity: str, number: int) -> str:
         """Return the digest of an entry; empty if there is none."""
-        with self.driver_transaction(reads=True) as transaction:
-            found = transaction.fetch(DIGEST, {"whose": identity, "which": number})
+        with self.read() as transaction:
+            found = transaction.fetch(DIGEST, whose=identity, which=number)
         return str(found[0].digest) if found else ""
 
     def add_entries(
@@ -209,7 +196,7 @@ class OracleStore(Store):
         confirm: bool = False,
     ) -> Seen:
         """Read what others have added, and add to it: all or nothing, on disk once this returns."""
-        with self.driver_transaction() as transaction:
+        with self.write() as transaction:
             line = self._find_state(transaction, LOCKED_HEADS, identity, seen)
             fresh = self._read_entries(transaction, identity, seen, line)
             added, status = answer(fresh, line.status)
@@ -225,19 +212,19 @@ class OracleStore(Store):
             state = {"count": count, "last": head, "said": status}
             if confirm and not is_new:
                 # SQLite writes nothing, and waits for nothing, where a line stays as it is.
-                transaction.write(ADVANCE, [{**state, "last": ""}])
+                transaction.write(ADVANCE, {**state, "last": ""})
             if confirm or is_new:
-                transaction.write(ADVANCE, [state])
+                transaction.write(ADVANCE, state)
         return Seen(count, head)
 
     def _find_state(
-        self, transaction: DriverTransaction, query: sql.Executable, identity: str, seen: Seen
+        self, transaction: Transaction, query: Statement, identity: str, seen: Seen
     ) -> Any:
         try:
             self._check_owned()
         except PrivacyError as error:
             raise StoreError(str(error)) from None  # the oracle goes on once that is mended
-        found = transaction.fetch(query, {})
+        found = transaction.fetch(query)
         if len(found) != 1 or found[0].identity != identity:
             raise StoreError(ANOTHER.format(place=self.place))
         (line,) = found
@@ -247,18 +234,18 @@ class OracleStore(Store):
         return line
 
     def _read_entries(
-        self, transaction: DriverTransaction, identity: str, seen: Seen, line: Any
+        self, transaction: Transaction, identity: str, seen: Seen, line: Any
     ) -> list[TranscriptEntry]:
         """Return the entries after those that are known, up to the last one of the state."""
         if line.answers == seen.count:
             return []
-        span = {"whose": identity, "first": seen.count, "last": line.answers}
         if seen.count:  # the last known one, if it is still the same
-            known = transaction.fetch(DIGEST, {"whose": identity, "which": seen.count})
+            known = transaction.fetch(DIGEST, whose=identity, which=seen.count)
             if [row.digest for row in known] != [seen.head]:
                 raise StoreError(OLDER.format(place=self.place))
         found, head = list[TranscriptEntry](), seen.head
-        for number, row in enumerate(transaction.fetch(FRESH, span), start=seen.count + 1):
+        fresh = transaction.fetch(FRESH, whose=identity, first=seen.count, last=line.answers)
+        for number, row in enumerate(fresh, start=seen.count + 1):
             entry = vars(row)
             if row.number != number or row.digest != _digest_entry(head, entry):
                 raise StoreError(DAMAGED.format(place=self.place))
@@ -300,33 +287,29 @@ class NewOracle(NewPlace):
 
     def __init__(self, store: OracleStore) -> None:
         self._store, self._stack = store, contextlib.ExitStack()
+        self._transaction = self._stack.enter_context(store.write())
         try:
-            with store._translate_errors():
-                self._connection = self._stack.enter_context(store._engine().connect())
-                self._claim()
+            self._claim(self._transaction)
         except BaseException:
-            self._stack.close()
+            self.close()
             raise
 
-    def _claim(self) -> None:
-        connection, place = self._connection, self._store.place
-        if self._store.path is None:
-            connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
-            got = connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock({CLAIM})")
-            if not got.scalar_one():
-                raise StoreError(f"somebody else is making an oracle at {place}.")
-        elif not _is_made(connection) and sql.inspect(connection).get_table_names():
-            raise StoreError(f"{place} is a data base of another program; choose another file.")
-        if not _is_made(connection):
-            METADATA.create_all(connection)
-        if _find_model(connection, WHICH) is not None:
-            raise StoreError(TAKEN.format(place=place))
+    def _claim(self, transaction: Transaction) -> None:
+        if not self._store.is_file:
+            transaction.send("SET LOCAL idle_in_transaction_session_timeout = 0")
+            (claim,) = transaction.fetch(f"SELECT pg_try_advisory_xact_lock({CLAIM}) AS is_ours")
+            if not claim.is_ours:
+                raise StoreError(f"somebody else is making an oracle at {self._store.place}.")
+        if _find_model(transaction, WHICH) is not None:
+            raise StoreError(TAKEN.format(place=self._store.place))
+        if not transaction.has(MODELS):
+            transaction.make(METADATA)
 
     def finish(
         self, declared: OracleDeclaration, said: Release, ledger: str, note: str, packed: Any
     ) -> Kept:
         identity, (listed, numbers) = uuid.uuid4().hex, pack_arrays(packed)
-        facts = _strict_json.dump(
+        facts = _json.dump(
             {
                 "version": said.version,
                 "declared": declared.to_json(),
@@ -340,26 +323,26 @@ class NewOracle(NewPlace):
             }
         )
         digest = _digest_model(identity, facts, numbers)
-        with self._store._translate_errors():
-            try:
-                self._connection.execute(
-                    MODELS.insert().values(
-                        place=0, format=FORMAT, identity=identity, facts=facts, model=numbers,
-                        digest=digest,
-                    )
-                )  # fmt: skip
-                self._connection.execute(
-                    STATES.insert().values(
-                        place=0, identity=identity, answers=0, head=digest, status=OPEN
-                    )
-                )
-            except IntegrityError:
-                raise StoreError(TAKEN.format(place=self._store.place)) from None
-            self._connection.commit()
+        self._transaction.write(
+            MODELS.insert(),
+            {
+                "place": 0,
+                "format": FORMAT,
+                "identity": identity,
+                "facts": facts,
+                "model": numbers,
+                "digest": digest,
+            },
+        )
+        state = {"answers": 0, "head": digest, "status": OPEN}
+        self._transaction.write(STATES.insert(), {"place": 0, "identity": identity, **state})
+        self._stack.close()
         return Kept(self._store, identity, Seen(0, digest))
 
     def close(self) -> None:
         """Let the place go; what was not finished has never been there."""
+        with contextlib.suppress(Exception):
+            self._transaction.rollback()
         with contextlib.suppress(Exception):
             self._stack.close()
 
@@ -368,17 +351,13 @@ CLAIM = 0x6F7261636C65
 """The number of PostgreSQL's advisory lock for making an oracle in a data base."""
 
 
-def _is_made(connection: sql.Connection) -> bool:
-    return sql.inspect(connection).has_table(MODELS.name)
-
-
-def _find_model(connection: sql.Connection, query: Any) -> Any:
+def _find_model(transaction: Transaction, query: Statement) -> Any:
     """Return the one line of the table of models; None if there is none."""
-    return connection.execute(query).one_or_none()
+    return next(iter(transaction.fetch(query)), None) if transaction.has(MODELS) else None
 
 
-def _insert(transaction: DriverTransaction, rows: list[dict[str, Any]]) -> None:
-    transaction.write(INSERT, rows)
+def _insert(transaction: Transaction, rows: list[dict[str, Any]]) -> None:
+    transaction.write(INSERT, *rows)
 
 
 def _digest_model(identity: str, facts: str, model: bytes) -> str:
@@ -425,8 +404,8 @@ def _read_numbers(stored: Any) -> Vector:
 
 
 def _read_facts(line: Any) -> StoredOracle:
-    facts = _strict_json.parse(line.facts, "a stored oracle")
-    _strict_json.check_fields(facts, FACTS, "a stored oracle")
+    facts = _json.parse(line.facts, "a stored oracle")
+    _json.check_fields(facts, FACTS, "a stored oracle")
     said = Release.from_json(json.dumps(facts["said"]))
     try:
         declared = OracleDeclaration.from_json(facts["declared"])

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet import _checks, _strict_json
+from discreet import _checks, _json
 from discreet._types import Json
 from discreet.errors import InputError, PrivacyError
 from discreet.interaction.declaration import Declaration, codec
@@ -83,7 +83,7 @@ def write_state(
         "numbers": codec().encode(numbers),
         "arrays": listed,
     }
-    body = _strict_json.dump(facts).encode() + b"\n" + numbers_of_arrays
+    body = _json.dump(facts).encode() + b"\n" + numbers_of_arrays
     token = hashlib.sha256(body).hexdigest()
     _write_new(path, HEADER + f"sha256 {token} {len(body)}\n".encode() + body)
     return token
@@ -165,8 +165,8 @@ def read_state(path: Path, ledger: AbstractLedger) -> StoredState:
         raise InputError(DAMAGED)
     first, _, rest = body.partition(b"\n")
     try:
-        facts = _strict_json.parse(first.decode(), "a saved interaction")
-        _strict_json.check_fields(facts, FIELDS, "a saved interaction")
+        facts = _json.parse(first.decode(), "a saved interaction")
+        _json.check_fields(facts, FIELDS, "a saved interaction")
         _check_ledger(facts, ledger)
         declared = Declaration.from_json(facts["declared"])
         said = Release.from_json(json.dumps(facts["said"]))

@@ -7,9 +7,9 @@ import warnings
 from functools import partial
 from pathlib import Path
 
-from discreet._resident_thread import call_privately
+from discreet._private_part import Outcome, call_privately, without_frames
 from discreet.errors import DiscreetError, InputError
-from discreet.interaction.live import Interaction, Outcome, unwrap, without_frames
+from discreet.interaction.live import Interaction, unwrap
 from discreet.interaction.state_file import DAMAGED, check_removable, read_state, remove_state
 from discreet.ledger import AbstractLedger
 from discreet.noise import Noise

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
-from typing import Any
 
 from discreet import _checks
+from discreet.estimators.fields import with_fields
 from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.kernel.constant_model import refuse_constant
-from discreet.kernels import Kernel
-from discreet.ledger import AbstractLedger
-from discreet.losses import Loss
 from discreet.mechanisms import BoundedUpdates, QueryMechanism
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 
 LESS_ACCURATE = (
@@ -24,6 +19,7 @@ LESS_ACCURATE = (
 )
 
 
+@with_fields
 class BoundedUpdateOracle(OracleEstimator):
     """A private kernel model behind a public one, which it corrects where that is far off.
 
@@ -34,47 +30,6 @@ class BoundedUpdateOracle(OracleEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of everything that is ever answered; ``delta`` must be positive.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows, and points that are asked about, are clipped to it.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`; rows may then be asked about as dicts.
-    kernel
-        A kernel of ``discreet.kernels``; None for an RBF kernel whose gamma is one over the number
-        of features.
-    radius
-        What feature vectors are clipped to, each point by itself; None for one, or the largest
-        norm of linear and polynomial kernels.
-    loss
-        Of classes ``"logistic"``, ``"hinge"``, ``"smoothed_hinge"`` or ``"huber_hinge"``; of
-        numbers ``"huber"`` or ``"absolute"``; or a loss that kernel solvers know. None for the
-        first of each.
-    C
-        Inverse regularisation strength. None for the rule: the least bound on what penalty and
-        noise cost together, for a model of norm ten and ``n_hint`` rows.
-    fit_intercept
-        Whether there is a constant feature, half as long as the radius; it is penalised.
-    classes
-        Two classes, declared; without it the labels found are taken as public.
-    target_range
-        The lowest and highest target, if numbers are learnt; targets beyond are clipped.
-    max_queries
-        How many different points are answered with new noise, at most. More cost next to nothing
-        in noise, and memory for their square.
-    store
-        Where the oracle outlives this process: the path of a new SQLite file, as secret as the
-        rows, or the address of a PostgreSQL data base. None for memory alone.
-    n_hint
-        Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     max_updates
         How often the public model is corrected, at most; None to choose it by theory.
     threshold
@@ -82,13 +37,8 @@ class BoundedUpdateOracle(OracleEstimator):
         noise goes.
     may_be_constant
         Whether to fit although public numbers say that it will most likely answer 0 to everything:
-        the budget, the noise, and the rows that are expected (``n_hint``, or ``max_rows``; their
-        number where it is public). Otherwise such a fit is refused, and nothing is paid.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**, and cannot be stored.
-    verbose
-        Above zero, the guarantee is printed after the fit.
+        the budget, the noise, and ``expected_rows`` (or else ``max_rows``; the number of rows where
+        it is public). Otherwise such a fit is refused, and nothing is paid.
 
     Attributes
     ----------
@@ -119,54 +69,9 @@ class BoundedUpdateOracle(OracleEstimator):
     ['updated', 'updated', 'exhausted']
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        kernel: Kernel | None = None,
-        radius: float | None = None,
-        loss: str | Loss | None = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        target_range: tuple[float, float] | None = None,
-        max_queries: int = 10_000,
-        store: str | Path | None = None,
-        n_hint: int | None = None,
-        max_rows: int = 50_000,
-        max_updates: int | None = None,
-        threshold: float | None = None,
-        may_be_constant: bool = False,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.kernel = kernel
-        self.radius = radius
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.target_range = target_range
-        self.max_queries = max_queries
-        self.store = store
-        self.n_hint = n_hint
-        self.max_rows = max_rows
-        self.max_updates = max_updates
-        self.threshold = threshold
-        self.may_be_constant = may_be_constant
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    max_updates: int | None = None
+    threshold: float | None = None
+    may_be_constant: bool = False
 
     def query_mechanism(self) -> QueryMechanism:
         return BoundedUpdates(self.max_updates, self.threshold)
@@ -176,7 +81,7 @@ class BoundedUpdateOracle(OracleEstimator):
     ) -> Asked:
         asked = super()._ask(shape, target, budget, unit)
         if not self.may_be_constant:
-            refuse_constant(asked, shape, self.n_hint, budget, unit)
+            refuse_constant(asked, shape, self.expected_rows, budget, unit)
         return asked
 
     def _check(self) -> None:

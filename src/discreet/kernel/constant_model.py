@@ -23,7 +23,7 @@ HALVINGS = 60
 
 
 def refuse_constant(
-    asked: Asked, shape: Shape, n_hint: int | None, budget: Budget, unit: Unit
+    asked: Asked, shape: Shape, expected_rows: int | None, budget: Budget, unit: Unit
 ) -> None:
     """Refuse a fit whose model will most likely stay zero, whatever is asked."""
     plan = asked.mechanism.plan(asked.question, budget, unit)
@@ -32,7 +32,7 @@ def refuse_constant(
     question = asked.question
     if not isinstance(question, KernelQueries):
         return
-    rows = shape.max_rows if n_hint is None else min(n_hint, shape.max_rows)
+    rows = shape.max_rows if expected_rows is None else min(expected_rows, shape.max_rows)
     most = predict_where_agreed(question, AGREEING * rows)
     if plan.chance_of_update(most) >= 0.5:
         return

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from discreet.estimators.fields import with_fields
 from discreet.estimators.fourier_model import FourierModel
 from discreet.estimators.margin_classifier import MarginClassifier
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class FourierClassifier(FourierModel, MarginClassifier):
     r"""A classifier of an RBF, Laplacian or Matern kernel, by random Fourier features.
 
@@ -21,68 +18,6 @@ class FourierClassifier(FourierModel, MarginClassifier):
     :class:`~discreet.LinearClassifier`, with the same rules, margin, calibration, classes and
     guarantee. Nothing but coefficients of features is released: predictions need no row of the
     fit, and there may be any number of them.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. Numbers are scaled to [-1, 1] by their
-        declared ranges, levels are zeros and ones, and ``gamma`` is meant in that box. None for
-        rows of numbers as they are.
-    gamma
-        How fast the kernel falls: in the box of declared columns, or in the units of rows of
-        numbers. None for the rule: one over the number of declared columns, or over the square of
-        ``data_norm``. It is public: take it from what you know, or tune it with
-        :class:`~discreet.model_selection.PrivateSearchCV`.
-    n_components
-        How many frequencies; there are twice as many features.
-    kernel
-        ``"rbf"``, ``"laplacian"`` or ``"matern"``.
-    nu
-        The smoothness of the Matern kernel, whose length is the root of 1/(2 gamma).
-    orthogonal
-        Whether frequencies are orthogonal to one another, as many at a time as there are encoded
-        columns; not for the Laplacian kernel.
-    frequencies_draw
-        Which draw of the frequencies: a whole number. They are public, and drawn without a look at
-        the rows; the noise is drawn apart from them, and stays secret.
-    margin
-        What the loss asks for; zero is logistic regression. None for the rule, by how much noise
-        there is, as for :class:`~discreet.LinearClassifier`.
-    C
-        Inverse regularisation strength in the standardised frame, where rows have norm at most
-        one. None for the rule.
-    calibration
-        ``"curve"`` spends 3 % of the budget on counts of scores, of which probabilities of two
-        classes are made, if enough rows are expected; ``"none"`` does not.
-    n_hint
-        Roughly how many rows there will be, declared and not counted.
-    fit_intercept
-        Whether there is an intercept; without one features cannot be standardised.
-    classes
-        The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. However many there are, they share the one budget.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
-        ``"output_perturbation"`` or ``"noisy_gradient"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -123,54 +58,3 @@ class FourierClassifier(FourierModel, MarginClassifier):
     """
 
     learns = MarginClassifier.learns
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        gamma: float | None = None,
-        n_components: int = 200,
-        kernel: str = "rbf",
-        nu: float = 1.5,
-        orthogonal: bool = False,
-        frequencies_draw: int = 0,
-        margin: float | None = None,
-        C: float | None = None,
-        calibration: str = "curve",
-        n_hint: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.gamma = gamma
-        self.n_components = n_components
-        self.kernel = kernel
-        self.nu = nu
-        self.orthogonal = orthogonal
-        self.frequencies_draw = frequencies_draw
-        self.margin = margin
-        self.C = C
-        self.calibration = calibration
-        self.n_hint = n_hint
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose

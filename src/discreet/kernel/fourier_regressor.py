@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.fourier_model import FourierModel
 from discreet.estimators.robust_regressor import RobustRegressor
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class FourierRegressor(FourierModel, RobustRegressor):
     r"""A regression of an RBF, Laplacian or Matern kernel, by random Fourier features.
 
@@ -21,61 +17,9 @@ class FourierRegressor(FourierModel, RobustRegressor):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. Numbers are scaled to [-1, 1] by their
-        declared ranges, levels are zeros and ones, and ``gamma`` is meant in that box. None for
-        rows of numbers as they are.
-    gamma
-        How fast the kernel falls: in the box of declared columns, or in the units of rows of
-        numbers. None for the rule: one over the number of declared columns, or over the square of
-        ``data_norm``. It is public: take it from what you know, or tune it with
-        :class:`~discreet.model_selection.PrivateSearchCV`.
-    n_components
-        How many frequencies; there are twice as many features.
-    kernel
-        ``"rbf"``, ``"laplacian"`` or ``"matern"``.
-    nu
-        The smoothness of the Matern kernel, whose length is the root of 1/(2 gamma).
-    orthogonal
-        Whether frequencies are orthogonal to one another, as many at a time as there are encoded
-        columns; not for the Laplacian kernel.
-    frequencies_draw
-        Which draw of the frequencies: a whole number. They are public, and drawn without a look at
-        the rows; the noise is drawn apart from them, and stays secret.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
-    threshold
-        The residual at which the loss turns from a parabola to a line, in units of the target. By
-        default a quarter of half the range.
-    alpha
-        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of
-        features. By default the weakest that costs no privacy; what is too weak for the budget is
-        raised.
-    fit_intercept
-        Whether there is an intercept. Targets are counted from the middle of their range then.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"`` or
         ``"output_perturbation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -108,52 +52,3 @@ class FourierRegressor(FourierModel, RobustRegressor):
     """
 
     learns = RobustRegressor.learns
-
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        gamma: float | None = None,
-        n_components: int = 200,
-        kernel: str = "rbf",
-        nu: float = 1.5,
-        orthogonal: bool = False,
-        frequencies_draw: int = 0,
-        target_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.gamma = gamma
-        self.n_components = n_components
-        self.kernel = kernel
-        self.nu = nu
-        self.orthogonal = orthogonal
-        self.frequencies_draw = frequencies_draw
-        self.target_range = target_range
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose

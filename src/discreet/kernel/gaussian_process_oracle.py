@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
+from discreet.estimators.fields import with_fields
 from discreet.estimators.oracle_estimator import OracleEstimator
-from discreet.kernels import Kernel
-from discreet.ledger import AbstractLedger
-from discreet.losses import Loss
 from discreet.mechanisms import GaussianProcess
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class GaussianProcessOracle(OracleEstimator):
     """A private kernel model that is queried, not published: the noise is a Gaussian process.
 
@@ -21,55 +15,6 @@ class GaussianProcessOracle(OracleEstimator):
     however cleverly: noises at near points are nearly the same, so that asking again and around
     tells nothing more. After ``max_queries`` different points it is frozen, and later answers are
     interpolated from earlier ones.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The privacy budget of everything that is ever answered; ``delta`` must be positive.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows, and points that are asked about, are clipped to it.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`; rows may then be asked about as dicts.
-    kernel
-        A kernel of ``discreet.kernels``; None for an RBF kernel whose gamma is one over the number
-        of features.
-    radius
-        What feature vectors are clipped to, each point by itself; None for one, or the largest
-        norm of linear and polynomial kernels.
-    loss
-        Of classes ``"logistic"``, ``"hinge"``, ``"smoothed_hinge"`` or ``"huber_hinge"``; of
-        numbers ``"huber"`` or ``"absolute"``; or a loss that kernel solvers know. None for the
-        first of each.
-    C
-        Inverse regularisation strength. None for the rule: the least bound on what penalty and
-        noise cost together, for a model of norm ten and ``n_hint`` rows.
-    fit_intercept
-        Whether there is a constant feature, half as long as the radius; it is penalised.
-    classes
-        Two classes, declared; without it the labels found are taken as public.
-    target_range
-        The lowest and highest target, if numbers are learnt; targets beyond are clipped.
-    max_queries
-        How many different points are answered with new noise, at most. More cost next to nothing
-        in noise, and memory for their square.
-    store
-        Where the oracle outlives this process: the path of a new SQLite file, as secret as the
-        rows, or the address of a PostgreSQL data base. None for memory alone.
-    n_hint
-        Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**, and cannot be stored.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -103,48 +48,7 @@ class GaussianProcessOracle(OracleEstimator):
     (array([ True]), 2)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        kernel: Kernel | None = None,
-        radius: float | None = None,
-        loss: str | Loss | None = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        target_range: tuple[float, float] | None = None,
-        max_queries: int = 1000,
-        store: str | Path | None = None,
-        n_hint: int | None = None,
-        max_rows: int = 50_000,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.kernel = kernel
-        self.radius = radius
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.target_range = target_range
-        self.max_queries = max_queries
-        self.store = store
-        self.n_hint = n_hint
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    max_queries: int = 1000
 
     def query_mechanism(self) -> GaussianProcess:
         return GaussianProcess()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from discreet.estimators.fields import with_fields
 from discreet.estimators.landmark_model import LANDMARKS, LandmarkModel
 from discreet.estimators.margin_classifier import MarginClassifier
-from discreet.kernels import Kernel
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class LandmarkClassifier(LandmarkModel, MarginClassifier):
     r"""A classifier of any kernel, by its features on public points.
 
@@ -24,44 +20,6 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. Numbers are scaled to [-1, 1] by their
-        declared ranges, levels are zeros and ones, and ``gamma`` is meant in that box. None for
-        rows of numbers as they are.
-    landmarks
-        Public points: a table as for ``fit``, of 1 to 4096 rows that have nothing to do with the
-        private ones; or how many synthetic ones to take, quasi-random points of the declared
-        domain. None for 200 of these. Rows that are to be protected must never be landmarks: that
-        they are public is part of what the guarantee rests on.
-    kernel
-        A kernel of :mod:`discreet.kernels`, in the box of declared columns or in the units of rows
-        of numbers. None for an RBF kernel whose gamma is one over the number of declared columns,
-        or over the square of ``data_norm``.
-    n_components
-        At most how many directions are kept, those in which the landmarks spread most. None for
-        all.
-    radius
-        What the norm of features is clipped to, each row by itself, in ``fit`` and ``predict``
-        alike. None for the root of the largest K(z, z) at a landmark: one for an RBF kernel.
-    method
-        ``"nystroem"``: a linear model of features on the landmarks, by far the more accurate.
-        ``"projected"``: an exact kernel model of two classes is fitted, and its projection on the
-        span of the landmarks is released with noise that does not grow with their number; for
-        comparison, and where features are too many to learn from. It needs ``max_rows`` of at most
-        a million (50,000 are practical), a positive delta, and no weights.
-    margin
-        What the loss asks for; zero is logistic regression. None for the rule, by how much noise
-        there is, as for :class:`~discreet.LinearClassifier`.
     C
         Inverse regularisation strength in the standardised frame, where rows have norm at most
         one; of a projected model, in the kernel's norm. None for the rule.
@@ -69,26 +27,10 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
         ``"curve"`` spends 3 % of the budget on counts of scores, of which probabilities of two
         classes are made, if enough rows are expected; ``"none"`` does not, nor does a projected
         model.
-    n_hint
-        Roughly how many rows there will be, declared and not counted.
-    fit_intercept
-        Whether there is an intercept; without one features cannot be standardised.
-    classes
-        The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. However many there are, they share the one budget.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
         ``"output_perturbation"`` or ``"noisy_gradient"``; of a projected model ``"auto"`` or
         ``"projected_kernel"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -130,52 +72,3 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
     """
 
     learns = MarginClassifier.learns | LANDMARKS
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        landmarks: Any = None,
-        kernel: Kernel | None = None,
-        n_components: int | None = None,
-        radius: float | None = None,
-        method: str = "nystroem",
-        margin: float | None = None,
-        C: float | None = None,
-        calibration: str = "curve",
-        n_hint: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.landmarks = landmarks
-        self.kernel = kernel
-        self.n_components = n_components
-        self.radius = radius
-        self.method = method
-        self.margin = margin
-        self.C = C
-        self.calibration = calibration
-        self.n_hint = n_hint
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose

@@ -12,24 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError, PrivacyError
+from discreet.estimators.fields import with_fields
 from discreet.estimators.oracle_estimator import KernelQueryModel
 from discreet.estimators.synthetic_points import fill_domain
 from discreet.estimators.targets import LearningTarget, NumberTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.kernel.constant_model import refuse_constant
-from discreet.kernels import BoundedKernel, Kernel
-from discreet.ledger import AbstractLedger
-from discreet.losses import Loss
+from discreet.kernels import BoundedKernel
 from discreet.mechanisms import NetUpdates, ProjectedKernel
 from discreet.mechanisms.net_updates import rebuild
 from discreet.mechanisms.projected_kernel import basis_of, expand
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import KernelQueries
 
 METHODS = ("updates", "projected")
 
 
+@with_fields
 class NonInteractiveKernel(KernelQueryModel):
     """A kernel model of public points, published whole: a reference, for education and comparison.
 
@@ -47,10 +46,6 @@ class NonInteractiveKernel(KernelQueryModel):
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
         rows are clipped to it.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What is declared about each column, as for
         :class:`~discreet.preprocessing.BoundedScaler`.
@@ -61,36 +56,17 @@ class NonInteractiveKernel(KernelQueryModel):
         ``"updates"`` or ``"projected"``.
     rounds
         How often the model is corrected at most, with ``method="updates"``; each costs budget.
-    kernel
-        A kernel of ``discreet.kernels``; None for an RBF kernel whose gamma is one over the number
-        of features.
-    radius
-        What feature vectors are clipped to, each point by itself; None for one, or the largest
-        norm of linear and polynomial kernels.
     loss
         As for :class:`~discreet.kernel.GaussianProcessOracle`; None for the logistic loss of
         classes and Huber's loss of numbers.
     C
         Inverse regularisation strength. None for the rule of
         :class:`~discreet.kernel.GaussianProcessOracle`.
-    fit_intercept
-        Whether there is a constant feature, half as long as the radius; it is penalised.
     classes
         Two classes, declared; or declare ``target_range``.
-    target_range
-        The lowest and highest target, if numbers are learnt; targets beyond are clipped.
-    n_hint
-        Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     may_be_constant
         Whether to fit although public numbers say that ``method="updates"`` will most likely
         publish 0 for everything; otherwise that is refused, and nothing is paid.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -121,56 +97,12 @@ class NonInteractiveKernel(KernelQueryModel):
     is_reference = True
     learns = frozenset(["classes_", "landmarks_", "dual_coef_"])
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        net: Any = 256,
-        method: str = "updates",
-        rounds: int = 20,
-        kernel: Kernel | None = None,
-        radius: float | None = None,
-        loss: str | Loss | None = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        target_range: tuple[float, float] | None = None,
-        n_hint: int | None = None,
-        max_rows: int = 50_000,
-        may_be_constant: bool = False,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.net = net
-        self.method = method
-        self.rounds = rounds
-        self.kernel = kernel
-        self.radius = radius
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.target_range = target_range
-        self.n_hint = n_hint
-        self.max_rows = max_rows
-        self.may_be_constant = may_be_constant
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    net: Any = 256
+    method: str = "updates"
+    rounds: int = 20
+    may_be_constant: bool = False
 
-    @property
-    def max_queries(self) -> int:  # type: ignore[override]
-        """How many answers there are at most."""
+    def most_queries(self) -> int:
         return self.rounds if self.method == "updates" else 1
 
     def _check(self) -> None:
@@ -198,7 +130,7 @@ class NonInteractiveKernel(KernelQueryModel):
         points = tuple(map(tuple, self._points(shape.n_features).tolist()))
         asked = replace(asked, question=replace(_queries(asked), points=points))
         if self.method == "updates" and not self.may_be_constant:
-            refuse_constant(asked, shape, self.n_hint, budget, unit)
+            refuse_constant(asked, shape, self.expected_rows, budget, unit)
         return asked
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:

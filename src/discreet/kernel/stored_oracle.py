@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet import _strict_json
+from discreet import _json
 from discreet.errors import InputError
 from discreet.estimators.oracle_estimator import CODEC, OracleEstimator
 from discreet.gate import reopen
@@ -68,8 +68,8 @@ def open_oracle(store: str | Path, ledger: AbstractLedger | None = None) -> Any:
     oracle = reopen(store, ledger=ledger)
     if not oracle.note:
         raise InputError(NO_MODEL)
-    note = _strict_json.parse(oracle.note, "a stored oracle")
-    _strict_json.check_fields(note, FIELDS, "a stored oracle")
+    note = _json.parse(oracle.note, "a stored oracle")
+    _json.check_fields(note, FIELDS, "a stored oracle")
     if note["oracle"] not in KINDS:
         raise InputError(NO_MODEL)
     parameters = CODEC.decode(note["parameters"])

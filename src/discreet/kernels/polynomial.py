@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import _checks
-from discreet._exact_products import multiply_alone
 from discreet._types import Array, Vector
 from discreet.geometry import limits
 from discreet.geometry.norms import pairwise_sums
 from discreet.kernels.base import Domain, Kernel
+from discreet.kernels.exact_products import multiply_alone
 
 HIGHEST = 20
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet._exact_products import multiply_alone
 from discreet._types import Array, Vector
 from discreet.geometry import limits
 from discreet.geometry.norms import pairwise_sums
 from discreet.kernels.base import Domain
+from discreet.kernels.exact_products import multiply_alone
 
 
 def negative_squared_distances(rows: Array, points: Array, scale: float) -> Array:

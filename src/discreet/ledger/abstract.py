@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, ClassVar, Self
 
-from discreet._html import LONGEST_TABLE, bar_html, notebook_html, sentence_html, table_html
+from discreet._page import LONGEST_TABLE, bar_html, notebook_html, sentence_html, table_html
 from discreet.errors import InputError, PrivacyError, ReceiptError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
 from discreet import _checks
-from discreet._html import notebook_html, sentence_html
+from discreet._page import notebook_html, sentence_html
 from discreet.errors import LedgerError, PrivacyError, ReceiptError
 from discreet.ledger.abstract import (
     ANOTHER,

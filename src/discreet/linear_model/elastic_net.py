@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from discreet import _checks
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.task import AbsoluteValues
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
-from discreet.privacy import Unit
 
 
+@with_fields
 class ElasticNet(LinearRegressorBase):
     r"""Least squares with l1 and l2 penalties (elastic net), differentially private.
 
@@ -23,18 +22,6 @@ class ElasticNet(LinearRegressorBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
     alpha
         Regularisation strength. By default as strong as the noise. Noise on the objective needs
         some ridge: too little for the budget is raised, and ``release_.reason`` says so.
@@ -46,18 +33,9 @@ class ElasticNet(LinearRegressorBase):
     domain
         A convex set that the coefficients must lie in, the intercept's own included: a ball, a box,
         or a simplex.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"``,
         ``"output_perturbation"`` or ``"noisy_gradient"``; all but the first two need a domain.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -84,40 +62,7 @@ class ElasticNet(LinearRegressorBase):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_range: tuple[float, float] | None = None,
-        alpha: float | None = None,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_range = target_range
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    l1_ratio: float = 0.5
 
     def margin_loss(self) -> Loss:
         return Squared(self._target(None).labels.magnitude)

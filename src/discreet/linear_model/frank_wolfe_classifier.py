@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from discreet.estimators.binary_model import TwoClassModel
 from discreet.estimators.corner_steps import CornerStepsModel
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
+from discreet.estimators.fields import with_fields
 
 USUAL_REACH = 5.0
 """The margin that an entry at its bound can reach."""
 
 
+@with_fields
 class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[misc]
     r"""Logistic regression in an l1 ball by private Frank-Wolfe steps, for any number of columns.
 
@@ -25,40 +22,10 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
     l1_radius
         What absolute values of the coefficients of encoded columns sum to at most, the intercept's
-        included, with a constant column of ``data_norm`` (or one). By default five over the largest
+        included, with a constant column of ``entry_bound`` (or 1). By default five over the largest
         entry. The noise grows with it.
-    max_iter
-        The number of steps, which share the budget. By default where a bound on the excess risk is
-        least, from ``expected_rows`` and other public numbers.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted. None for their number where
-        that is public, and 10,000 otherwise. Only the number of steps depends on it.
-    fit_intercept
-        Whether there is a constant column.
-    classes
-        The two classes, declared. Without it the labels found are taken as public, and the
-        guarantee says so.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -88,45 +55,12 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 300))
     >>> y = X[:, 3] - X[:, 7] > 0
-    >>> model = FrankWolfeClassifier(epsilon=1.0, data_norm=1.0, classes=[False, True]).fit(X, y)
+    >>> model = FrankWolfeClassifier(epsilon=1.0, entry_bound=1.0, classes=[False, True]).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), set(model.selected_) >= {3, 7}
     (True, True)
     """
 
     learns = TwoClassModel.learns | CornerStepsModel.learns
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        l1_radius: float | None = None,
-        max_iter: int | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.l1_radius = l1_radius
-        self.max_iter = max_iter
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
-
     def _usual_radius(self) -> float:
-        return USUAL_REACH / self.entry_bound()
+        return USUAL_REACH / self._largest_entry()

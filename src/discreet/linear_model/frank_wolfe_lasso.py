@@ -7,11 +7,9 @@ from typing import ClassVar
 from discreet import _checks
 from discreet.estimators.corner_steps import CornerStepsModel
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss, Squared
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 LOSSES = ("squared", "huber")
 
@@ -19,6 +17,7 @@ USUAL_REACH = 2.0
 """Twice half the range of targets can be reached by an entry at its bound."""
 
 
+@with_fields
 class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[misc]
     r"""A lasso in an l1 ball by private Frank-Wolfe steps, for any number of columns.
 
@@ -30,20 +29,6 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default.
     loss
         ``"squared"``, or ``"huber"`` with the ``threshold``.
     threshold
@@ -52,23 +37,10 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
         squared loss is in proportion to the largest residual there can be.
     l1_radius
         What absolute values of the coefficients of encoded columns sum to at most, the intercept's
-        included, with a constant column of ``data_norm`` (or one). By default twice half the range
+        included, with a constant column of ``entry_bound`` (or 1). By default twice half the range
         of targets over the largest entry. The noise grows with it.
-    max_iter
-        The number of steps, which share the budget. By default where a bound on the excess risk is
-        least, from ``expected_rows`` and other public numbers.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted. None for their number where
-        that is public, and 10,000 otherwise. Only the number of steps depends on it.
     fit_intercept
         Whether there is a constant column. Targets are counted from the middle of their range then.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -94,52 +66,18 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 300))
     >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
-    >>> model = FrankWolfeLasso(epsilon=1.0, data_norm=1.0, target_range=(-1, 1), l1_radius=1.0)
+    >>> model = FrankWolfeLasso(epsilon=1.0, entry_bound=1.0, target_range=(-1, 1), l1_radius=1.0)
     >>> model = model.fit(X, y)
     >>> bool(model.score(X, y) > 0.8), set(model.selected_) >= {3, 7}
     (True, True)
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound"), ("target_range",))
 
-    alpha = None
+    alpha: ClassVar[None] = None  # type: ignore[misc]
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        loss: str = "squared",
-        threshold: float | None = None,
-        l1_radius: float | None = None,
-        max_iter: int | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.target_range = target_range
-        self.loss = loss
-        self.threshold = threshold
-        self.l1_radius = l1_radius
-        self.max_iter = max_iter
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    loss: str = "squared"
+    threshold: float | None = None
 
     def _check(self) -> None:
         super()._check()
@@ -151,7 +89,7 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
         return (interval.high - interval.low) / 2
 
     def _usual_radius(self) -> float:
-        return USUAL_REACH * self._half_range() / self.entry_bound()
+        return USUAL_REACH * self._half_range() / self._largest_entry()
 
     def margin_loss(self) -> Loss:
         if self.loss == "squared":

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.thresholding_steps import ThresholdingModel
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 USUAL_REACH = 4.0
 """So many halves of the range of targets can be reached by a row of one entry at its bound."""
 
 
+@with_fields
 class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[misc]
     r"""Sparse least squares of clipped residuals by iterative hard thresholding, private.
 
@@ -26,47 +25,14 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is shared by all
-        steps and coefficients, and costs much more here.
-    data_norm
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default.
-    n_features_to_select
-        How many coefficients may differ from zero, the intercept's not counted.
     threshold
         Residuals are clipped to it, in units of the target; by default a quarter of half the range.
     radius
         The largest Euclidean norm of coefficients of encoded columns. By default four halves of the
         range of targets over the largest entry.
-    step_size
-        Of each step, over what is stable if entries were all at their bound in turn. Entries that
-        are mostly smaller allow more; strongly correlated columns ask for less.
-    max_iter
-        The number of steps, which share the budget; by default the logarithm of ``expected_rows``.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted. None for their number where
-        that is public, and 10,000 otherwise. Slopes are divided by it: if there are more than twice
-        as many rows, ``step_size`` over two is too large.
     fit_intercept
         Whether there is a constant column, of which the coefficient is drawn like others. Targets
         are counted from the middle of their range then.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -93,62 +59,25 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
     >>> X = generator.uniform(-1, 1, size=(20_000, 300))
     >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
     >>> model = HardThresholding(
-    ...     epsilon=1.0, data_norm=1.0, target_range=(-1, 1), n_features_to_select=2,
+    ...     epsilon=1.0, entry_bound=1.0, target_range=(-1, 1), n_features_to_select=2,
     ...     expected_rows=20_000, fit_intercept=False,
     ... ).fit(X, y)
     >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
     (array([3, 7]), True)
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound"), ("target_range",))
 
-    alpha = None
+    alpha: ClassVar[None] = None  # type: ignore[misc]
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        n_features_to_select: int = 5,
-        threshold: float | None = None,
-        radius: float | None = None,
-        step_size: float = 2.0,
-        max_iter: int | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.target_range = target_range
-        self.n_features_to_select = n_features_to_select
-        self.threshold = threshold
-        self.radius = radius
-        self.step_size = step_size
-        self.max_iter = max_iter
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    threshold: float | None = None
 
     def _half_range(self) -> float:
         interval = self._range()
         return (interval.high - interval.low) / 2
 
     def _usual_radius(self) -> float:
-        return USUAL_REACH * self._half_range() / self.entry_bound()
+        return USUAL_REACH * self._half_range() / self._largest_entry()
 
     def margin_loss(self) -> Loss:
         return Huber(self._half_range() / 4 if self.threshold is None else self.threshold)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss
-from discreet.privacy import Unit
 
 
+@with_fields
 class HuberRegressor(LinearRegressorBase):
     r"""Regression with the Huber loss, differentially private.
 
@@ -17,18 +16,6 @@ class HuberRegressor(LinearRegressorBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
     threshold
         The residual beyond which the loss goes on in a straight line, in units of the target. By
         default a quarter of half the range.
@@ -36,22 +23,6 @@ class HuberRegressor(LinearRegressorBase):
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2`, the intercept's
         coefficient included. By default the curvature of one row costs a tenth of epsilon. What is
         too weak for the budget is raised to the least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised. Targets are
-        counted from the middle of their range then.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -78,40 +49,7 @@ class HuberRegressor(LinearRegressorBase):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_range = target_range
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    threshold: float | None = None
 
     def margin_loss(self) -> Loss:
         interval = self._range()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.task import AbsoluteValues
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
-from discreet.privacy import Unit
 
 
+@with_fields
 class Lasso(LinearRegressorBase):
     r"""Least squares with an l1 penalty (lasso), differentially private.
 
@@ -21,18 +20,6 @@ class Lasso(LinearRegressorBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|_1`. By default as strong as the
         noise, so that a coefficient without a signal is mostly zero.
@@ -42,18 +29,9 @@ class Lasso(LinearRegressorBase):
     domain
         A convex set that the coefficients must lie in, the intercept's own included: a ball, a box,
         or a simplex.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"``,
         ``"output_perturbation"`` or ``"noisy_gradient"``; all but the first two need a domain.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -79,39 +57,6 @@ class Lasso(LinearRegressorBase):
     >>> set(np.flatnonzero(model.coef_)) >= {0, 1}, int(np.sum(model.coef_ == 0)) > 9
     (True, True)
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_range: tuple[float, float] | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_range = target_range
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Squared(self._target(None).labels.magnitude)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.margin_classifier import MarginClassifier
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     r"""A linear classifier with every choice made for accuracy under differential privacy.
 
@@ -44,57 +37,22 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
-        ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
-        ``["a", "b"]``. None for rows of numbers.
     margin
         What the loss asks for; zero is logistic regression. None for the rule: if ``delta > 0`` and
         columns are standardised, from 3, where noise dominates, down to 0, where it hardly matters;
         otherwise 2. Where accuracy is all that counts and there are many rows to few columns,
         ``margin=2`` may be better by a few tenths of a percent, at the cost of probabilities.
-    C
-        Inverse regularisation strength in the standardised frame, where rows have norm at most
-        one. None for the rule: the weakest penalty that costs no privacy, up to twice that where
-        noise dominates.
     calibration
         ``"curve"`` spends 3 % of the budget (of mu squared, or of a pure epsilon) on counts of
-        scores, where columns are standardised and enough rows are expected: ``n_hint`` times mu at
-        least 500, if the budget is that of a mu-Gaussian mechanism. Otherwise, and with
-        ``"none"``, log-odds are the score over 1 + margin / 2, which costs nothing.
-    n_hint
+        scores, where columns are standardised and enough rows are expected: ``expected_rows``
+        times mu at least 500, if the budget is that of a mu-Gaussian mechanism. Otherwise, and
+        with ``"none"``, log-odds are the score over 1 + margin / 2, which costs nothing.
+    expected_rows
         Roughly how many rows there will be, declared and not counted. None for their number where
         that is public, and ``max_rows`` otherwise. If they are few (at most 3000 over epsilon),
         means and spreads have twice the share of the budget.
-    fit_intercept
-        Whether there is an intercept; without one columns cannot be standardised.
     domain
         A convex set for the coefficients; columns are not standardised then.
-    classes
-        The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. However many there are, they share the one budget.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
-        ``"output_perturbation"`` or ``"noisy_gradient"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -155,52 +113,4 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     ('softmax', (3, 3), (9, 3))
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
-
     learns = MarginClassifier.learns | RANGES
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        margin: float | None = None,
-        C: float | None = None,
-        calibration: str = "curve",
-        n_hint: int | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.margin = margin
-        self.C = C
-        self.calibration = calibration
-        self.n_hint = n_hint
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
-
-    def feature_map(self) -> FeatureMap:
-        if self.columns is None:
-            return super().feature_map()
-        return DeclaredFeatures(self.columns, is_centred=bool(self.delta > 0))

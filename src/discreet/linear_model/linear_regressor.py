@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.robust_regressor import RobustRegressor
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 NUMERIC_SHARE = 0.8
 """How much of the largest l1 norm of numbers is kept."""
 
 
+@with_fields
 class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     r"""A linear regression with every choice made for accuracy under differential privacy.
 
@@ -32,45 +27,10 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
-        ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
-        ``["a", "b"]``. None for rows of numbers.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
-    threshold
-        The residual at which the loss turns from a parabola to a line, in units of the target. By
-        default a quarter of half the range.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of
         encoded columns. By default the weakest that costs no privacy. What is too weak for the
         budget is raised to the least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is an intercept. Targets are counted from the middle of their range then.
-    domain
-        A convex set for the coefficients of encoded columns, the intercept's own included.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -107,45 +67,6 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     """
 
     learns = RobustRegressor.learns | RANGES
-
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.target_range = target_range
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def feature_map(self) -> FeatureMap:
         if self.columns is None:

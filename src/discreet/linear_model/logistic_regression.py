@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.fields import with_fields
 from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.task import Standardising
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Logistic, Loss
 from discreet.mechanisms.signal_rules import SignalRules
-from discreet.privacy import Unit
 
 
+@with_fields
 class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     r"""Logistic regression, differentially private.
 
@@ -25,43 +23,25 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     It is the textbook's model, where :class:`LinearClassifier` is the one with every choice made
     for accuracy. The loss asks for no margin, probabilities are those of the loss and are not
-    calibrated, and rows are numbers within ``data_norm``: there are no declared columns. Whether
-    columns are standardised depends on ``C``. If it is given, they are not: the penalty is
-    :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C`` too large for the
-    budget is refused. If it is left out and ``delta`` is positive, a small part of the budget, 6 %
-    of mu squared or 3 % with ``intervals``, pays for the means and spreads of columns; the penalty
-    is one on standardised coefficients, and rows are clipped to a typical norm in that frame,
-    or a longer one where noise hardly matters (``settings_``): :class:`LinearClassifier` with
-    ``margin=0``, without calibration. If it is left out and ``delta`` is zero, or there is no
-    intercept, columns are not standardised, and the penalty is the weakest that costs no privacy.
+    calibrated. Whether columns are standardised depends on ``C``. If it is given, they are not:
+    the penalty is :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C``
+    too large for the budget is refused. If it is left out and ``delta`` is positive, a small part
+    of the budget, 6 % of mu squared or 3 % with ``intervals``, pays for the means and spreads of
+    columns; the penalty is one on standardised coefficients, and rows are clipped to a typical
+    norm in that frame, or a longer one where noise hardly matters (``settings_``):
+    :class:`LinearClassifier` with ``margin=0``, without calibration. If it is left out and
+    ``delta`` is zero, or there is no intercept, columns are not standardised, and the penalty is
+    the weakest that costs no privacy.
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     C
         Inverse regularisation strength, as in scikit-learn. By default the weakest penalty that
         costs no privacy, up to twice that where noise dominates.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included; None for
-        no constraint.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
         says so. Three or more are learnt one-vs-rest, within the one budget; with
         ``mechanism="noisy_gradient"`` all at once, by softmax.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     intervals
         Whether a fifth of the budget pays for the standard errors of coefficients, so that
         ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0``, two classes
@@ -69,11 +49,6 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     mechanism
         ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
         ``"private_standardisation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -117,47 +92,17 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        intervals: bool = False,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.intervals = intervals
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
-
     def margin_loss(self) -> Loss:
         return Logistic()
 
     def _standardising(self) -> Standardising:
         """Standardise if the penalty is left to us: its strength means another thing then."""
+        entries = self.feature_map().entries
         return Standardising(
-            self.C is None and self.delta > 0 and not (self.intervals and math.isinf(self.epsilon)),
+            entry_bound=None if entries is None else entries.largest,
+            indicators=None if entries is None else entries.indicators,
+            is_usual=self.C is None
+            and self.delta > 0
+            and not (self.intervals and math.isinf(self.epsilon)),
             rules=SignalRules(settles_margin=False, settles_ridge=self.C is None),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,13 +22,13 @@ from discreet.estimators.base import PlainEstimator, Table, accept_target, check
 from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.penalty_strength import VANISHING, ridge_at_cost
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import L2Ball, NuclearBall, Product
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
@@ -39,6 +39,7 @@ USUAL_BEND, MOST_BEND = 0.2, 0.5
 """What the curvature of one row may cost, over epsilon: if nobody says, and at most."""
 
 
+@with_fields
 class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # type: ignore[misc]
     r"""Low-rank least squares with several targets, within a nuclear-norm ball; pure epsilon.
 
@@ -55,10 +56,6 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
         it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     target_norm
         The declared bound on the Euclidean norm of the targets of a row; longer ones are clipped
         to it.
@@ -69,17 +66,8 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
         Regularisation strength, of the penalty :math:`\alpha \|W\|_F^2/2`. By default the curvature
         of one row costs a fifth of epsilon. What is too weak for the budget is raised to the
         least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"`` or ``"vector_perturbation"``, which are the same.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -108,39 +96,15 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     learns = frozenset(["coef_", "intercept_"])
     must_declare: ClassVar[Declarations] = (("data_norm",),)
 
-    coef_: Array
-    intercept_: Any
+    coef_: Array = field(init=False)
+    intercept_: Any = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_norm: float = 1.0,
-        nuclear_radius: float = 1.0,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_norm = target_norm
-        self.nuclear_radius = nuclear_radius
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    data_norm: float | None = None
+    target_norm: float = 1.0
+    nuclear_radius: float = 1.0
+    alpha: float | None = None
+    fit_intercept: bool = True
+    mechanism: str = "auto"
 
     def _check(self) -> None:
         _checks.positive(target_norm=self.target_norm)

@@ -11,16 +11,15 @@ from discreet._types import Vector
 from discreet.data import Interval
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.targets import NumberTarget
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Poisson
-from discreet.privacy import Unit
 
 
+@with_fields
 class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     r"""Poisson regression of counts with a logarithmic link, differentially private.
 
@@ -30,15 +29,6 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     max_count
         The declared largest count; larger ones are clipped to it.
     max_margin
@@ -49,22 +39,6 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
         too weak for the budget is raised to the least it allows, and ``release_.reason`` says so.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    intervals
-        Whether a part of the budget pays for the standard errors of coefficients, so that
-        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
-    mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -89,44 +63,11 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     (True, True)
     """
 
-    must_declare: ClassVar[Declarations] = (("data_norm",),)
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        max_count: float = 10.0,
-        max_margin: float = 2.0,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        intervals: bool = False,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.max_count = max_count
-        self.max_margin = max_margin
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.intervals = intervals
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    target_range: ClassVar[None] = None  # type: ignore[misc]
+    max_count: float = 10.0
+    max_margin: float = 2.0
 
     def margin_loss(self) -> Loss:
         return Poisson(self.max_count, self.max_margin)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from discreet import _checks
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Pinball, SmoothedPinball
-from discreet.privacy import Unit
 
 
+@with_fields
 class QuantileRegressor(LinearRegressorBase):
     r"""Regression of a quantile with a smoothed pinball loss, differentially private.
 
@@ -18,20 +17,8 @@ class QuantileRegressor(LinearRegressorBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     quantile
         Which quantile, strictly between zero and one.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
     smoothing
         How wide the kink is rounded, in units of the target. By default a tenth of the range.
         With 0 the kink stays: the fit follows noisy gradients with ``delta > 0``, or is drawn from
@@ -40,25 +27,11 @@ class QuantileRegressor(LinearRegressorBase):
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2`, the intercept's
         coefficient included. By default the curvature of one row costs a tenth of epsilon. What is
         too weak for the budget is raised to the least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised. Targets are
-        counted from the middle of their range then.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"``,
         ``"noisy_gradient"``, ``"exponential_sampling"`` (pure epsilon in a ``domain`` for up to six
         coefficients) or ``"localization"``; without smoothing only
         noisy gradients and exponential sampling will do.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -84,42 +57,8 @@ class QuantileRegressor(LinearRegressorBase):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        quantile: float = 0.5,
-        target_range: tuple[float, float] | None = None,
-        smoothing: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.quantile = quantile
-        self.target_range = target_range
-        self.smoothing = smoothing
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    quantile: float = 0.5
+    smoothing: float | None = None
 
     def margin_loss(self) -> Loss:
         interval = self._range()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from discreet.estimators.fields import with_fields
 from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
-from discreet.privacy import Unit
 
 
+@with_fields
 class Ridge(LinearRegressorBase, InferentialEstimator):
     r"""Least squares with an l2 penalty (ridge regression), differentially private.
 
@@ -20,42 +19,9 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
-    alpha
-        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2`, the intercept's
-        coefficient included. By default the weakest that costs no privacy. What is too weak for the
-        budget is raised to the least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised. Targets are
-        counted from the middle of their range then.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    intervals
-        Whether a part of the budget pays for the standard errors of coefficients, so that
-        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
     mechanism
         ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"`` or
         ``"output_perturbation"``; the last two need a domain.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -80,41 +46,6 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
     >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(1e-6) <= 1.0
     (True, True)
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_range: tuple[float, float] | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        intervals: bool = False,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_range = target_range
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.intervals = intervals
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Squared(self._target(None).labels.magnitude)

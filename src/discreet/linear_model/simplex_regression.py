@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +15,11 @@ from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import LinfBall, limits
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
 from discreet.privacy import Budget, Unit
@@ -26,6 +27,7 @@ from discreet.questions import Bounds, Interval, Mixture
 from discreet.record import Fact, Origin, labels_in_words
 
 
+@with_fields
 class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  # type: ignore[misc]
     r"""Regression with weights on a simplex, differentially private.
 
@@ -38,21 +40,12 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
         it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     data_range
         The declared range of entries, if it is not symmetric: for probabilities ``(0, 1)`` is
-        twice as good as a bound of one. ``data_norm`` is not used then, and tables are dense.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
+        twice as good as a bound of one. ``entry_bound`` is not used then, and tables are dense.
     radius
         The sum of the weights.
     threshold
@@ -65,18 +58,14 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Draws are made for it.
     max_rows
-        A public bound on the number of rows, if that number is private. The smaller, the more
-        accurate: rows that there may be count as if they could all be against the one protected.
+        A public bound on the number of rows, if that number is private; None for 2**17. The
+        smaller, the more accurate: rows that there may be count as if they could all be against
+        the one protected.
     expected_rows
         A public guess at the number of rows, if that is private; by default ``max_rows``. It
         changes accuracy, never privacy.
     mechanism
         ``"auto"`` or ``"simplex_sampling"``, which is the only one.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -117,58 +106,30 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     """
 
     learns = frozenset(["coef_", "intercept_"])
-    must_declare: ClassVar[Declarations] = (("data_norm", "data_range"), ("target_range",))
+    usual_max_rows = 2**17
+    must_declare: ClassVar[Declarations] = (("entry_bound", "data_range"), ("target_range",))
 
-    coef_: Vector
-    intercept_: float
+    coef_: Vector = field(init=False)
+    intercept_: float = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        radius: float = 1.0,
-        threshold: float | None = None,
-        entropy: float | None = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**17,
-        expected_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.data_range = data_range
-        self.target_range = target_range
-        self.radius = radius
-        self.threshold = threshold
-        self.entropy = entropy
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.expected_rows = expected_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    entry_bound: float | None = None
+    data_range: tuple[float, float] | None = None
+    target_range: tuple[float, float] | None = None
+    radius: float = 1.0
+    threshold: float | None = None
+    entropy: float | None = None
+    expected_rows: int | None = None
+    mechanism: str = "auto"
 
     def _entries(self) -> Interval:
         """Return the declared range of entries."""
         if self.data_range is not None:
             return interval_of(data_range=self.data_range)
-        size = _checks.positive_number(data_norm=self.data_norm)
+        size = _checks.positive_number(entry_bound=self.entry_bound)
         return Interval(-size, size)
 
     def _check(self) -> None:
         _checks.one_of(("auto", "simplex_sampling"), mechanism=self.mechanism)
-        _checks.whole(max_rows=self.max_rows, at_least=1)
         self._target(None)
 
     def feature_map(self) -> PlainFeatures:

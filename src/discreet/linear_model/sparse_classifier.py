@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,16 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from discreet._types import Array
 from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.selected_model import SelectedModel
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, MarginLogistic
-from discreet.mechanisms.select_then_fit import SELECTION_SHARE
 from discreet.mechanisms.signal_rules import Settings, SignalRules, find_settings
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 
@@ -28,6 +27,7 @@ USUAL_MARGIN = 2.0
 """What the loss asks for where no rule settles it."""
 
 
+@with_fields
 class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[misc]
     r"""A linear classifier of few columns of many: chosen first, then learnt, both private.
 
@@ -39,51 +39,8 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit, choice and model together. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. Either, or ``data_range``, has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
-    data_range
-        The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
-        halves the noise of the choice. It contains zero.
-    n_features_to_select
-        How many features; at most as many as there are.
-    selector
-        None draws features by their covariance with the classes. A selector of scikit-learn, or a
-        function of rows and labels, is run on blocks of rows, whose votes choose
-        (:class:`~discreet.feature_selection.BlockVoteSupport`): there may be no stable answer then,
-        which costs the same, and the model is zero. All rows are in memory for it.
-    selection_share
-        The share of the budget that goes into the choice.
-    center
-        Whether means are subtracted where features are drawn.
-    margin
-        What the loss asks for; zero is logistic regression. None for the rule of
-        :class:`~discreet.LinearClassifier`.
-    C
-        Inverse regularisation strength in the standardised frame. None for the rule.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted.
     fit_intercept
         Whether there is an intercept; without one columns are not standardised.
-    classes
-        The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -118,7 +75,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
     >>> X = generator.uniform(-1, 1, size=(10_000, 500))
     >>> y = X[:, 3] - X[:, 7] > 0
     >>> model = SparseClassifier(
-    ...     epsilon=1.0, data_norm=1.0, n_features_to_select=2, classes=[False, True]
+    ...     epsilon=1.0, entry_bound=1.0, n_features_to_select=2, classes=[False, True]
     ... ).fit(X, y)
     >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
     (array([3, 7]), True)
@@ -126,52 +83,11 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
 
     learns = ProbabilisticClassifier.learns | SelectedModel.learns | {"margin_"}
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
-    margin_: float
+    margin_: float = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        n_features_to_select: int = 10,
-        selector: Any = None,
-        selection_share: float = SELECTION_SHARE,
-        center: bool = True,
-        margin: float | None = None,
-        C: float | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.n_features_to_select = n_features_to_select
-        self.selector = selector
-        self.selection_share = selection_share
-        self.center = center
-        self.margin = margin
-        self.C = C
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    margin: float | None = None
 
     def margin_loss(self) -> MarginLogistic:
         return MarginLogistic(USUAL_MARGIN if self.margin is None else self.margin)
@@ -206,7 +122,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
                 is_usual=True,
                 entry_bound=1.0,
                 learns_at_once=True,
-                n_hint=self._expect_rows(shape),
+                expected_rows=self._expect_rows(shape),
                 rules=rules,
             ),
         )

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.selected_model import SelectedModel
 from discreet.estimators.task import LinearTask, Shape, Standardising
 from discreet.geometry import L1L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, PseudoHuber
-from discreet.mechanisms.select_then_fit import SELECTION_SHARE
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 
 
+@with_fields
 class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     r"""A linear regression on few columns of many: chosen first, then learnt, both private.
 
@@ -28,51 +27,11 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit, choice and model together. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. Either, or ``data_range``, has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
-    data_range
-        The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
-        halves the noise of the choice. It contains zero.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default.
-    n_features_to_select
-        How many features; at most as many as there are.
-    selector
-        None draws features by their covariance with the target. A selector of scikit-learn, or a
-        function of rows and labels, is run on blocks of rows, whose votes choose
-        (:class:`~discreet.feature_selection.BlockVoteSupport`): there may be no stable answer then,
-        which costs the same, and the model is zero. All rows are in memory for it.
-    selection_share
-        The share of the budget that goes into the choice.
-    center
-        Whether means are subtracted where features are drawn.
-    threshold
-        The residual at which the loss turns from a parabola to a line, in units of the target. By
-        default a quarter of half the range.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of the
         chosen features, scaled to [-1, 1]. By default the weakest that costs no privacy.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted.
     fit_intercept
         Whether there is an intercept. Targets are counted from the middle of their range then.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -101,59 +60,18 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     >>> X = generator.uniform(-1, 1, size=(10_000, 500))
     >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
     >>> model = SparseRegressor(
-    ...     epsilon=1.0, data_norm=1.0, target_range=(-1, 1), n_features_to_select=2
+    ...     epsilon=1.0, entry_bound=1.0, target_range=(-1, 1), n_features_to_select=2
     ... ).fit(X, y)
     >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
     (array([3, 7]), True)
     """
 
     must_declare: ClassVar[Declarations] = (
-        ("columns", "data_norm", "data_range"),
+        ("columns", "entry_bound", "data_range"),
         ("target_range",),
     )
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        n_features_to_select: int = 10,
-        selector: Any = None,
-        selection_share: float = SELECTION_SHARE,
-        center: bool = True,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.n_features_to_select = n_features_to_select
-        self.selector = selector
-        self.selection_share = selection_share
-        self.center = center
-        self.threshold = threshold
-        self.alpha = alpha
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    threshold: float | None = None
 
     def margin_loss(self) -> Loss:
         interval = self._range()
@@ -179,5 +97,5 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
             raises_ridge=True,
             domain=None,
             mechanism="auto",
-            standardising=Standardising(n_hint=self._expect_rows(shape)),
+            standardising=Standardising(expected_rows=self._expect_rows(shape)),
         )

@@ -11,6 +11,7 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.one_column import vector_as_table
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
@@ -50,10 +51,11 @@ class LocationEstimator(PlainEstimator):
         self.location_ = np.array(self.release_.value)
 
 
+@with_fields
 class ColumnEstimator(LocationEstimator):
     """A point of each column."""
 
-    bounds: Any
+    bounds: Any = (-1.0, 1.0)
 
     def _check(self) -> None:
         limits_of(self.bounds)
@@ -62,10 +64,11 @@ class ColumnEstimator(LocationEstimator):
         return Box(*limits_for(self.bounds, width))
 
 
+@with_fields
 class QuantileEstimator(ColumnEstimator):
     """A quantile of each column."""
 
-    steps: int
+    steps: int = 2**20
 
     @abstractmethod
     def _quantile(self) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
+from discreet.estimators.fields import with_fields
 from discreet.geometry import L2Ball, limits
-from discreet.ledger import AbstractLedger
 from discreet.location.base import LocationEstimator
 from discreet.mechanisms import Mechanism, mechanism_named
 from discreet.penalties import Indicator
@@ -28,6 +28,7 @@ FAR = 2.0**30
 """Rows farther out than this many radii are clipped; the noise does not depend on it."""
 
 
+@with_fields
 class GeometricMedian(LocationEstimator):
     r"""The point with the least total distance to all rows, differentially private.
 
@@ -38,27 +39,14 @@ class GeometricMedian(LocationEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     radius
         The median is looked for within this distance of the origin. Choose it without looking at
         the data, and subtract from all rows where you expect their middle. Rows may lie far beyond.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     smoothing
         The width h. By default none for noisy gradients, and a tenth of the radius otherwise.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"noisy_gradient"``, which needs a positive ``delta``, or
         ``"vector_perturbation"``, which is of pure epsilon.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -84,30 +72,9 @@ class GeometricMedian(LocationEstimator):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        radius: float = 1.0,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        smoothing: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.radius = radius
-        self.unit = unit
-        self.ledger = ledger
-        self.smoothing = smoothing
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    radius: float = 1.0
+    smoothing: float | None = None
+    mechanism: str = "auto"
 
     def _check(self) -> None:
         L2Ball(self.radius)

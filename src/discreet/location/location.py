@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 import numpy as np
 
 from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
+from discreet.estimators.fields import with_fields
 from discreet.geometry import Box
-from discreet.ledger import AbstractLedger
 from discreet.location.base import ColumnEstimator, limits_for
 from discreet.losses import Loss, Pinball, Squared
 from discreet.mechanisms import ExponentialSampling, Mechanism
@@ -21,6 +21,7 @@ from discreet.questions.locations import ColumnLocations
 NAMES = ("squared", "absolute")
 
 
+@with_fields
 class Location(ColumnEstimator):
     """M-estimation of location: the point of each column with the least sum of losses, private.
 
@@ -32,23 +33,6 @@ class Location(ColumnEstimator):
     loss
         ``"squared"`` for a mean, ``"absolute"`` for a median, or a loss of real labels, in the
         units of the column: ``Huber(5.0)``, ``Pinball(0.9)``.
-    epsilon, delta
-        The privacy budget of one fit. One column is pure, so ``delta`` is not used; many columns
-        share a budget with a positive ``delta`` more cheaply.
-    bounds
-        The declared range of values, as (low, high); others are clipped to it. Two lists give each
-        column its own. Choose it without looking at the data.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -74,28 +58,9 @@ class Location(ColumnEstimator):
     1.0
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "squared",
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = (-1.0, 1.0),
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    loss: str | Loss = field(default="squared", kw_only=False)
 
     def _check(self) -> None:
         super()._check()

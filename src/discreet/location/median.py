@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.location.base import QuantileEstimator
-from discreet.privacy import Unit
 
 
+@with_fields
 class Median(QuantileEstimator):
     """The median of each column, differentially private.
 
     It is drawn by the exponential mechanism, exactly: a point that is one rank further from the
     middle is less likely by a factor of exp(-epsilon), or exp(-epsilon/2) if records are replaced.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The privacy budget of one fit. One column is pure, so ``delta`` is not used; many columns
-        share a budget with a positive ``delta`` more cheaply.
-    bounds
-        The declared range of values, as (low, high); others are clipped to it. Two lists give each
-        column its own. Choose it without looking at the data. With many rows a wide range costs
-        little; with few, pass logarithms of skewed values, and undo them afterwards.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    steps
-        The answer is one of ``steps + 1`` evenly spaced points of the range, and so is every value.
-        For whole numbers take ``high - low``.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -62,29 +36,6 @@ class Median(QuantileEstimator):
     >>> model.privacy_.epsilon(0.0)
     1.0
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = (-1.0, 1.0),
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        steps: int = 2**20,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.steps = steps
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def _quantile(self) -> float:
         return 0.5

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked
-from discreet.ledger import AbstractLedger
 from discreet.location.base import ColumnEstimator
 from discreet.mechanisms import Mechanism, ProposeTestRelease
 from discreet.mechanisms.stability_release import STABLE
@@ -20,6 +21,7 @@ from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, ProposedMedian, Question
 
 
+@with_fields
 class StableMedian(ColumnEstimator):
     """The median of each column by propose-test-release: noise of a size that you propose.
 
@@ -39,19 +41,8 @@ class StableMedian(ColumnEstimator):
     bounds
         The declared range of values, as (low, high); others are clipped to it. Two lists give each
         column its own. Choose it without looking at the data; a wide range costs nothing here.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     steps
         Every value is rounded to one of ``steps + 1`` evenly spaced points of the range.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -81,33 +72,13 @@ class StableMedian(ColumnEstimator):
     learns = frozenset(["answers_", "is_stable_"])
     must_declare: ClassVar[Declarations] = (("proposal",),)
 
-    answers_: Vector
-    is_stable_: Booleans
+    answers_: Vector = field(init=False)
+    is_stable_: Booleans = field(init=False)
 
-    def __init__(
-        self,
-        proposal: float | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = (-1.0, 1.0),
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        steps: int = 2**30,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.proposal = proposal
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.steps = steps
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    proposal: float | None = field(default=None, kw_only=False)
+    steps: int = 2**30
 
     def _check(self) -> None:
         super()._check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,19 @@ from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.fields import with_fields
 from discreet.estimators.one_column import vector_as_table
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet, WholeSpace
-from discreet.ledger import AbstractLedger
 from discreet.location.base import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import Budget, Unit
 from discreet.questions import BestThreshold, Bounds, LabelSet
 
 
+@with_fields
 class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     """A decision stump: two classes by a threshold on one column, differentially private.
 
@@ -36,24 +38,10 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     ----------
     epsilon, delta
         The privacy budget of one fit; ``delta`` is not used.
-    bounds
-        The declared range of values, as (low, high); others are clipped to it. Two lists give each
-        column its own. Choose it without looking at the data.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     classes
         The two classes, if they are not public in the labels.
     steps
         Thresholds lie midway between ``steps + 1`` evenly spaced points of the range.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -79,35 +67,14 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
 
     learns = frozenset(["threshold_", "column_", "direction_", "classes_"])
 
-    threshold_: float
-    column_: int
-    direction_: int
-    classes_: Any
+    threshold_: float = field(init=False)
+    column_: int = field(init=False)
+    direction_: int = field(init=False)
+    classes_: Any = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = (-1.0, 1.0),
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        classes: Any = None,
-        steps: int = 2**20,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.classes = classes
-        self.steps = steps
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    bounds: Any = (-1.0, 1.0)
+    classes: Any = None
+    steps: int = 2**20
 
     def _check(self) -> None:
         limits_of(self.bounds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,10 @@ class Hinge(Loss):
     array([2. , 0.5, 0. ])
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = True
+    is_one_signed: ClassVar[bool] = True
+
     def value(self, y: Array, z: Array) -> Array:
         values: Array = np.maximum(1.0 - y * z, 0.0)
         return values
@@ -37,18 +42,6 @@ class Hinge(Loss):
 
     def curvature(self, y: Array, z: Array) -> Array:
         return np.zeros_like(y * z)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return True
-
-    @property
-    def is_one_signed(self) -> bool:
-        return True
 
     def _lipschitz(self, reach: float) -> float:
         return 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,6 +45,9 @@ class Huber(Loss):
     array([-1. ,  0.5,  1. ])
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = False
+
     threshold: float
 
     def __post_init__(self) -> None:
@@ -59,14 +63,6 @@ class Huber(Loss):
 
     def curvature(self, y: Array, z: Array) -> Array:
         return np.where(np.abs(z - y) <= self.threshold, 1.0, 0.0)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return False
 
     def _lipschitz(self, reach: float) -> float:
         return self.threshold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class HuberHinge(Loss):
     array([1.   , 0.125, 0.   ])
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = True
+    is_one_signed: ClassVar[bool] = True
+
     width: float = 0.5
 
     def __post_init__(self) -> None:
@@ -66,18 +71,6 @@ class HuberHinge(Loss):
     def curvature(self, y: Array, z: Array) -> Array:
         shortfall = 1.0 - y * z
         return np.where(np.abs(shortfall) <= self.width, 1 / (2 * self.width), 0.0)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return True
-
-    @property
-    def is_one_signed(self) -> bool:
-        return True
 
     def _lipschitz(self, reach: float) -> float:
         return min(1.0, round_up((1.0 + reach + self.width) / (2 * self.width)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,6 +46,10 @@ class LogCosh(Loss):
     2.0
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = False
+    joint_smoothness: ClassVar[float] = 2.0
+
     threshold: float
 
     def __post_init__(self) -> None:
@@ -68,18 +73,6 @@ class LogCosh(Loss):
         decay = np.exp(-2 * (np.abs(z - y) / self.threshold))
         curvatures: Array = 4 * decay / (1 + decay) ** 2
         return curvatures
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return False
-
-    @property
-    def joint_smoothness(self) -> float:
-        return 2.0
 
     @property
     def self_concordance(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -39,6 +40,12 @@ class Logistic(ProbabilisticLoss):
     0.5
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = True
+    is_one_signed: ClassVar[bool] = True
+    joint_smoothness: ClassVar[float] = 1.0
+    self_concordance: ClassVar[float] = 1.0
+
     def value(self, y: Array, z: Array) -> Array:
         values: Array = np.logaddexp(0.0, -y * z)
         return values
@@ -56,26 +63,6 @@ class Logistic(ProbabilisticLoss):
         with np.errstate(over="ignore"):
             steepness = np.reciprocal(1 + np.exp(y * z))
         return -y * steepness, steepness * (1 - steepness)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return True
-
-    @property
-    def is_one_signed(self) -> bool:
-        return True
-
-    @property
-    def joint_smoothness(self) -> float:
-        return 1.0
-
-    @property
-    def self_concordance(self) -> float:
-        return 1.0
 
     def _lipschitz(self, reach: float) -> float:
         return min(1.0, round_up(float(expit(reach))))

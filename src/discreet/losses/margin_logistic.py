@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -52,6 +53,12 @@ class MarginLogistic(ProbabilisticLoss):
     array([0.34, 0.5 , 0.66])
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = True
+    is_one_signed: ClassVar[bool] = True
+    joint_smoothness: ClassVar[float] = 1.0
+    self_concordance: ClassVar[float] = 1.0
+
     margin: float = 2.0
 
     def __post_init__(self) -> None:
@@ -71,26 +78,6 @@ class MarginLogistic(ProbabilisticLoss):
 
     def probability(self, z: Array) -> Array:
         return expit(log_expit(self.margin + z) - log_expit(self.margin - z))
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return True
-
-    @property
-    def is_one_signed(self) -> bool:
-        return True
-
-    @property
-    def joint_smoothness(self) -> float:
-        return 1.0
-
-    @property
-    def self_concordance(self) -> float:
-        return 1.0
 
     def _lipschitz(self, reach: float) -> float:
         return min(1.0, round_up(float(expit(self.margin + reach))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,9 @@ class Pinball(Loss):
     array([0.75, 0.25])
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = False
+
     quantile: float
 
     def __post_init__(self) -> None:
@@ -56,14 +60,6 @@ class Pinball(Loss):
 
     def curvature(self, y: Array, z: Array) -> Array:
         return np.zeros_like(z - y)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return False
 
     def _lipschitz(self, reach: float) -> float:
         return max(self.quantile, 1 - self.quantile)

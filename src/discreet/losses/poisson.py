@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,6 +53,8 @@ class Poisson(Loss):
     array([7.39, 7.39])
     """
 
+    is_classifier: ClassVar[bool] = False
+
     label_bound: float
     reach: float
 
@@ -77,10 +80,6 @@ class Poisson(Loss):
     def curvature(self, y: Array, z: Array) -> Array:
         curved = np.abs(z) <= self.reach
         return np.where(curved, np.exp(self._within_reach(z)), np.zeros_like(y))
-
-    @property
-    def is_classifier(self) -> bool:
-        return False
 
     @property
     def label_range(self) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,9 @@ class PseudoHuber(Loss):
     2.4
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = False
+
     threshold: float
 
     def __post_init__(self) -> None:
@@ -70,14 +74,6 @@ class PseudoHuber(Loss):
         cosine = self.threshold / np.hypot(self.threshold, z - y)
         curvatures: Array = cosine**3
         return curvatures
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return False
 
     @property
     def joint_smoothness(self) -> float:

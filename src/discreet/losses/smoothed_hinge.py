@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,10 @@ class SmoothedHinge(Loss):
     array([1.5  , 0.125, 0.   ])
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = True
+    is_one_signed: ClassVar[bool] = True
+
     width: float = 1.0
 
     def __post_init__(self) -> None:
@@ -67,18 +72,6 @@ class SmoothedHinge(Loss):
         shortfall = 1.0 - y * z
         bends = (shortfall >= 0.0) & (shortfall <= self.width)
         return np.where(bends, 1 / self.width, 0.0)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return True
-
-    @property
-    def is_one_signed(self) -> bool:
-        return True
 
     def _lipschitz(self, reach: float) -> float:
         return min(1.0, round_up((1.0 + reach) / self.width))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,6 +45,9 @@ class SmoothedPinball(Loss):
     array([0.75, 0.05, 0.25])
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = False
+
     quantile: float
     width: float
 
@@ -62,14 +66,6 @@ class SmoothedPinball(Loss):
 
     def curvature(self, y: Array, z: Array) -> Array:
         return np.where(np.abs(z - y) <= self.width / 2, 1 / self.width, 0.0)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return False
 
     def _lipschitz(self, reach: float) -> float:
         return max(self.quantile, 1 - self.quantile)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class Squared(Loss):
     inf
     """
 
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = False
+    self_concordance: ClassVar[float] = 0.0
+
     label_bound: float
 
     def __post_init__(self) -> None:
@@ -55,20 +60,8 @@ class Squared(Loss):
         return np.ones_like(z - y)
 
     @property
-    def is_nonnegative(self) -> bool:
-        return True
-
-    @property
-    def is_classifier(self) -> bool:
-        return False
-
-    @property
     def label_range(self) -> tuple[float, float]:
         return -self.label_bound, self.label_bound
-
-    @property
-    def self_concordance(self) -> float:
-        return 0.0
 
     def _lipschitz(self, reach: float) -> float:
         return round_up(reach + self.label_bound)

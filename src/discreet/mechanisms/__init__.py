@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from discreet.mechanisms.frank_wolfe import FrankWolfe as FrankWolfe
     from discreet.mechanisms.gaussian_process import GaussianProcess as GaussianProcess
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
-    from discreet.mechanisms.gradient_ascent import GradientAscent as GradientAscent
-    from discreet.mechanisms.implicit_gradient import ImplicitGradient as ImplicitGradient
     from discreet.mechanisms.interactive import InteractiveMechanism as InteractiveMechanism
     from discreet.mechanisms.interactive import InteractivePlan as InteractivePlan
     from discreet.mechanisms.interactive import Session as Session
@@ -49,6 +47,8 @@ if TYPE_CHECKING:
     from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
     from discreet.mechanisms.peeling import Peeling as Peeling
     from discreet.mechanisms.private_count import PrivateCount as PrivateCount
+    from discreet.mechanisms.private_ocp import GradientAscent as GradientAscent
+    from discreet.mechanisms.private_ocp import ImplicitGradient as ImplicitGradient
     from discreet.mechanisms.private_ocp import PrivateOCP as PrivateOCP
     from discreet.mechanisms.private_ranges import PrivateRanges as PrivateRanges
     from discreet.mechanisms.private_standardisation import (
@@ -88,8 +88,8 @@ _HOMES = {
     "FrankWolfe": "frank_wolfe",
     "GaussianProcess": "gaussian_process",
     "GaussianSum": "gaussian_sum",
-    "GradientAscent": "gradient_ascent",
-    "ImplicitGradient": "implicit_gradient",
+    "GradientAscent": "private_ocp",
+    "ImplicitGradient": "private_ocp",
     "InteractiveMechanism": "interactive",
     "InteractivePlan": "interactive",
     "IterativeThresholding": "iterative_thresholding",

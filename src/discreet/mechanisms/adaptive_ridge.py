@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -145,9 +146,7 @@ class AdaptiveRidge(Mechanism):
     1.0
     """
 
-    @property
-    def name(self) -> str:
-        return "adaptive_ridge"
+    name: ClassVar[str] = "adaptive_ridge"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem) or not isinstance(question.loss, Squared):

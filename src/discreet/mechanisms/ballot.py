@@ -15,12 +15,12 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from discreet import _checks
-from discreet._foreign import ForeignCode
-from discreet._foreign_calls import NO_COLUMN, Choosing
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import InputError, PrivacyError
+from discreet.foreign.calls import NO_COLUMN, Choosing
+from discreet.foreign.foreign_code import ForeignCode
 from discreet.noise import Noise
 from discreet.questions.block_vote import BlockVote
 
@@ -86,7 +86,7 @@ def _current_client() -> Any:
 def _ask_cluster(code: ForeignCode, blocks: Iterator[Block]) -> list[Vector | None]:
     """Send each block to a worker; names of tasks and of data are random, and not of their rows."""
     client = _current_client()
-    with quiet():
+    with silence():
         sent = [client.scatter([block], hash=False)[0] for block in blocks]
         asked = [client.submit(_run_on_one, code, block, pure=False) for block in sent]
         try:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet._foreign_calls import Estimating
 from discreet.data import OpenRows
 from discreet.data.arrays import accept_rows
+from discreet.foreign.calls import Estimating
 from discreet.mechanisms.ballot import Deal, Workers
 from discreet.noise import Noise
 from discreet.questions import BlockAverage, Bounds

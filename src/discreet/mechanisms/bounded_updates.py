@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -207,6 +208,8 @@ class BoundedUpdates(FittedQueryMechanism):
     (10, True)
     """
 
+    name: ClassVar[str] = "bounded_updates"
+
     updates: int | None = None
     threshold: float | None = None
 
@@ -215,10 +218,6 @@ class BoundedUpdates(FittedQueryMechanism):
             _checks.whole(updates=self.updates, at_least=1, at_most=MOST_UPDATES)
         if self.threshold is not None:
             _checks.positive(threshold=self.threshold)
-
-    @property
-    def name(self) -> str:
-        return "bounded_updates"
 
     def _plan(self, question: KernelQueries, budget: Budget, unit: Unit) -> QueryPlan:
         tolerance = PublicTolerance.of(question)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -141,9 +141,7 @@ class Experts(InteractiveMechanism):
     (453.1, True)
     """
 
-    @property
-    def name(self) -> str:
-        return "experts"
+    name: ClassVar[str] = "experts"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, ExpertStream):

@@ -1,10 +1,14 @@
-"""Answers drawn by the exponential mechanism; proof in ``exponential_sampling.md``."""
+"""Answers drawn by the exponential mechanism; proof in ``exponential_sampling.md``.
+
+Locations of columns are M-estimators (medians, Huber's), one drawn coefficient each, composed over
+columns within one budget.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -14,10 +18,10 @@ from discreet.errors import CalibrationError
 from discreet.geometry import Box
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict, public_facts
 from discreet.mechanisms.sampling.choice import column_of, nearest_step, plan_choice
-from discreet.mechanisms.sampling.column_locations import plan_locations
 from discreet.mechanisms.sampling.ranks import Runs, level_of, rank_range
 from discreet.mechanisms.sampling.sampled_model import (
     accepts_model,
+    plan_draw,
     plan_model,
     plan_without_noise,
     span_of_columns,
@@ -121,9 +125,7 @@ class ExponentialSampling(Learner):
     (1.0, 6.0)
     """
 
-    @property
-    def name(self) -> str:
-        return "exponential_sampling"
+    name: ClassVar[str] = "exponential_sampling"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, Problem):
@@ -173,3 +175,47 @@ class ExponentialSampling(Learner):
             profile, unit, public_facts(question.bounds, unit), budget.delta or 1e-9
         )
         return ExponentialSamplingPlan(question, rate, guarantee, reason)
+
+
+@dataclass(frozen=True, eq=False)
+class LocationsPlan(Plan):
+    """The plan of each column; each has the guarantee of all together."""
+
+    question: ColumnLocations
+    columns: tuple[Plan, ...]
+    guarantee: Guarantee
+    reason: str
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        answers: Vector = self.run_many(rows, noise, 1)[0]
+        return answers
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        answers = [
+            self._middle(j) + plan.run_many(self.relabel(rows, j), noise, draws)[:, 0]
+            for j, plan in enumerate(self.columns)
+        ]
+        box = self.question.bounds.features
+        return np.asarray(box.project(np.column_stack(answers)))
+
+    def relabel(self, rows: OpenRows, j: int) -> OpenRows:
+        """Return ones that carry the entries of a column, less its middle, as labels."""
+        middle = self._middle(j)
+        return rows.entries(j, lambda values: values - middle, self.question.problem(j).bounds)
+
+    def _middle(self, j: int) -> float:
+        return self.question.middle(j)
+
+
+def plan_locations(question: ColumnLocations, budget: Budget, unit: Unit) -> LocationsPlan:
+    """Plan one draw for each column, all of the same range."""
+    count = question.bounds.n_features
+    problems = [question.problem(j) for j in range(count)]
+    if not budget.is_private:
+        silent = tuple(plan_without_noise(problem, unit) for problem in problems)
+        return LocationsPlan(question, silent, silent[0].guarantee, silent[0].reason)
+    span, profile, reason = span_of_columns(budget, count)
+    facts = public_facts(question.bounds, unit)
+    guarantee = Guarantee(profile, unit, facts, budget.delta or 1e-9)
+    plans = tuple(plan_draw(problem, unit, span, guarantee, reason) for problem in problems)
+    return LocationsPlan(question, plans, guarantee, reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -170,15 +171,13 @@ class FollowingHistogram(Mechanism):
     True
     """
 
+    name: ClassVar[str] = "following_histogram"
+
     law: str | None = None
 
     def __post_init__(self) -> None:
         if self.law is not None:
             _checks.one_of(LAWS, law=self.law)
-
-    @property
-    def name(self) -> str:
-        return "following_histogram"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, FollowingCounts):

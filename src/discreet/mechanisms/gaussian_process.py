@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dtpsv
@@ -317,9 +318,7 @@ class GaussianProcess(FittedQueryMechanism):
     [0.085, 0.085]
     """
 
-    @property
-    def name(self) -> str:
-        return "gaussian_process"
+    name: ClassVar[str] = "gaussian_process"
 
     def _plan(self, question: KernelQueries, budget: Budget, unit: Unit) -> QueryPlan:
         tolerance = PublicTolerance.of(question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -58,9 +59,7 @@ class GaussianSum(Mechanism):
     (4.22, True)
     """
 
-    @property
-    def name(self) -> str:
-        return "gaussian_sum"
+    name: ClassVar[str] = "gaussian_sum"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if is_total(question):

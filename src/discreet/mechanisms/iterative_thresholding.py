@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -124,6 +125,8 @@ class IterativeThresholding(Mechanism):
     1.0
     """
 
+    name: ClassVar[str] = "iterative_thresholding"
+
     steps: int = 10
     rows: int = USUAL_ROWS
     step_size: float = 1.0
@@ -132,10 +135,6 @@ class IterativeThresholding(Mechanism):
         _checks.whole(steps=self.steps, at_least=1)
         _checks.whole(rows=self.rows, at_least=1)
         _checks.positive(step_size=self.step_size)
-
-    @property
-    def name(self) -> str:
-        return "iterative_thresholding"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, SparseProblem):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -58,9 +59,7 @@ class LaplaceSum(Mechanism):
     (4.0, True)
     """
 
-    @property
-    def name(self) -> str:
-        return "laplace_sum"
+    name: ClassVar[str] = "laplace_sum"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if is_total(question):

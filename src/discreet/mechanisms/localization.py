@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammainccinv
@@ -104,15 +105,13 @@ class Localization(Learner):
     (0.186, 1.0)
     """
 
+    name: ClassVar[str] = "localization"
+
     failure: float = 1e-3
 
     def __post_init__(self) -> None:
         _checks.positive(failure=self.failure)
         _checks.fraction(failure=self.failure)
-
-    @property
-    def name(self) -> str:
-        return "localization"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem):

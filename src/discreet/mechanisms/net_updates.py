@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -175,14 +176,12 @@ class NetUpdates(Mechanism):
     (2, 0.45)
     """
 
+    name: ClassVar[str] = "net_updates"
+
     patience: float = 2.0
 
     def __post_init__(self) -> None:
         _checks.not_negative(patience=self.patience)
-
-    @property
-    def name(self) -> str:
-        return "net_updates"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, KernelQueries):

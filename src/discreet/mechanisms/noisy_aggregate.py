@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -163,14 +163,12 @@ class NoisyAggregate(Mechanism):
     (0.04, True)
     """
 
+    name: ClassVar[str] = "noisy_aggregate"
+
     workers: Workers = field(default_factory=Workers)
 
     def __post_init__(self) -> None:
         _checks.instance(Workers, workers=self.workers)
-
-    @property
-    def name(self) -> str:
-        return "noisy_aggregate"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, BlockAverage):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from discreet.noise import Grid, Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Profile, Unit
 from discreet.questions import OneVsRest, Problem, Question, Softmax, SpatialMedian
 from discreet.record import Tolerance
-from discreet.updates import Average, StepRule, descend
+from discreet.solvers import Average, StepRule, descend
 
 AT_ONCE = 2**20
 """Numbers of noise drawn together."""
@@ -168,6 +169,8 @@ class NoisyGradient(Learner):
     (42.2, '100 steps over all rows')
     """
 
+    name: ClassVar[str] = "noisy_gradient"
+
     steps: int | None = None
     rate: float | None = None
     rule: str = "preconditioned"
@@ -189,10 +192,6 @@ class NoisyGradient(Learner):
             _checks.whole(expected_rows=self.expected_rows, at_least=1)
         _checks.one_of(RULES, rule=self.rule)
         _checks.one_of(tuple(AVERAGES), average=self.average)
-
-    @property
-    def name(self) -> str:
-        return "noisy_gradient"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, SpatialMedian):

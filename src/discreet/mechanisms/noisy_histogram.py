@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -162,15 +163,13 @@ class NoisyHistogram(Mechanism):
     (2.0, 0.5)
     """
 
+    name: ClassVar[str] = "noisy_histogram"
+
     law: str | None = None
 
     def __post_init__(self) -> None:
         if self.law is not None:
             _checks.one_of(LAWS, law=self.law)
-
-    @property
-    def name(self) -> str:
-        return "noisy_histogram"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, CellCounts):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,12 +27,13 @@ from discreet.mechanisms.minimising.linear_term import (
     LaplaceTerm,
     LinearTerm,
     RadialTerm,
+    largest_shift,
+    pure_cost,
 )
 from discreet.mechanisms.minimising.many_terms import WIDEST, solve_many
 from discreet.mechanisms.minimising.mask import Mask, gaussian_mask, laplace_mask
 from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, far_margin, minimiser_of
-from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift, pure_cost
 from discreet.mechanisms.share import LAWS, Share
 from discreet.noise import Noise
 from discreet.privacy import (
@@ -146,14 +147,12 @@ class ExactMinimiser(Plan):
     Nothing is promised, so nothing has to be certified: what is found is released.
     """
 
+    objective_noise: ClassVar[float] = 0.0
+
     minimiser: Minimiser | PenalisedMinimiser
     guarantee: Guarantee
     reason: str = "an infinite budget buys the minimiser itself"
     settled: SettledObjective | None = None
-
-    @property
-    def objective_noise(self) -> float:
-        return 0.0
 
     def settle(self, loss: Loss, ridge: float) -> ExactMinimiser:
         return replace(self, settled=SettledObjective(loss, ridge))
@@ -190,6 +189,8 @@ class ObjectivePerturbation(Learner):
     (1.01, 'radial noise of size 3.34 against gaussian 4.23, laplace 4.51')
     """
 
+    name: ClassVar[str] = "objective_perturbation"
+
     law: str | None = None
     settles_later: bool = False
 
@@ -198,10 +199,6 @@ class ObjectivePerturbation(Learner):
             _checks.one_of(LAWS, law=self.law)
         if self.settles_later and self.law not in (None, "gaussian"):
             raise InputError("an objective is settled later beside Gaussian noise alone.")
-
-    @property
-    def name(self) -> str:
-        return "objective_perturbation"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -82,11 +83,9 @@ class EachAgainstTheRest(Learner):
     3.0
     """
 
-    one: Learner = field(default_factory=ObjectivePerturbation)
+    name: ClassVar[str] = "one_vs_rest"
 
-    @property
-    def name(self) -> str:
-        return "one_vs_rest"
+    one: Learner = field(default_factory=ObjectivePerturbation)
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, OneVsRest):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from discreet.mechanisms.interactive import (
     stream_facts,
 )
 from discreet.mechanisms.minimising.spectrum import Spectrum
-from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
 from discreet.mechanisms.streaming.open_batch import RecordMoments
 from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease, calibrate_prefix
 from discreet.mechanisms.streaming.prefix_factor import ONCE
 from discreet.mechanisms.streaming.running_sums import SummingSession
+from discreet.mechanisms.streaming.tree_factor import FACTORS, choose_factor
 from discreet.mechanisms.sufficient_statistics import LONGEST_ROW, SHORTEST_ROW
 from discreet.mechanisms.summing.moments import Moments
 from discreet.noise import Noise
@@ -153,6 +153,8 @@ class OnlineQuadratic(InteractiveMechanism):
     ("square root noise on 1,000 running sums of X'X and X'y", 16.2)
     """
 
+    name: ClassVar[str] = "online_quadratic"
+
     factor: str = "auto"
     band: int | None = None
 
@@ -162,10 +164,6 @@ class OnlineQuadratic(InteractiveMechanism):
             _checks.whole(band=self.band, at_least=1)
             if self.factor != "band":
                 raise InputError('state band only with factor="band".')
-
-    @property
-    def name(self) -> str:
-        return "online_quadratic"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Stream):

@@ -6,6 +6,7 @@ Online-to-batch conversion; proof in ``online_to_batch.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import digamma
@@ -98,11 +99,9 @@ class OnlineToBatch(Mechanism):
     0.01758
     """
 
-    units = ("replace", "zero_out")
+    name: ClassVar[str] = "online_to_batch"
 
-    @property
-    def name(self) -> str:
-        return "online_to_batch"
+    units = ("replace", "zero_out")
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         verdict = accepts_stream(self.name, question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -147,15 +147,13 @@ class OutputPerturbation(Learner):
     0.0422
     """
 
+    name: ClassVar[str] = "output_perturbation"
+
     law: str | None = None
 
     def __post_init__(self) -> None:
         if self.law is not None:
             _checks.one_of(LAWS, law=self.law)
-
-    @property
-    def name(self) -> str:
-        return "output_perturbation"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem):

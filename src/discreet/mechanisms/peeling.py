@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -127,14 +128,12 @@ class Peeling(Mechanism):
     (1.0, '5 draws share a pure epsilon')
     """
 
+    name: ClassVar[str] = "peeling"
+
     workers: Workers = field(default_factory=Workers)
 
     def __post_init__(self) -> None:
         _checks.instance(Workers, workers=self.workers)
-
-    @property
-    def name(self) -> str:
-        return "peeling"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, StrongestColumns | ColumnVotes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,9 +67,7 @@ class PrivateCount(Mechanism):
     10.0
     """
 
-    @property
-    def name(self) -> str:
-        return "private_count"
+    name: ClassVar[str] = "private_count"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, RowCount):

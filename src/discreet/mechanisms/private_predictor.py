@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._sealed import Sealed
+from discreet._private_part import Sealed
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import PrivacyError

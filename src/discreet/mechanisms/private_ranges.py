@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -112,6 +112,8 @@ class PrivateRanges(Learner):
     1.0
     """
 
+    name: ClassVar[str] = "private_ranges"
+
     second: Learner = field(default_factory=PrivateStandardisation)
     columns: tuple[int, ...] = ()
     inside: Bounds | None = None
@@ -121,10 +123,6 @@ class PrivateRanges(Learner):
     def __post_init__(self) -> None:
         _checks.fraction(share=self.share)
         _checks.whole(vectors=self.vectors, at_least=1)
-
-    @property
-    def name(self) -> str:
-        return "private_ranges"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem | OneVsRest):

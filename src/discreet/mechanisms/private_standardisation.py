@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -189,6 +189,8 @@ class PrivateStandardisation(Learner):
     1.0
     """
 
+    name: ClassVar[str] = "private_standardisation"
+
     second: Learner = field(default_factory=ObjectivePerturbation)
     entry_bound: float | None = None
     indicators: tuple[bool, ...] | None = None
@@ -201,10 +203,6 @@ class PrivateStandardisation(Learner):
         _checks.positive(share=self.share)
         _checks.fraction(share=self.share)
         _checks.whole(centred_width=self.centred_width, at_least=1)
-
-    @property
-    def name(self) -> str:
-        return "private_standardisation"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem | OneVsRest):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -135,9 +135,7 @@ class ProjectedKernel(Mechanism):
     (3, 0.21)
     """
 
-    @property
-    def name(self) -> str:
-        return "projected_kernel"
+    name: ClassVar[str] = "projected_kernel"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, KernelQueries):

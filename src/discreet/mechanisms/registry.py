@@ -17,8 +17,6 @@ from discreet.mechanisms.following_histogram import FollowingHistogram
 from discreet.mechanisms.frank_wolfe import FrankWolfe
 from discreet.mechanisms.gaussian_process import GaussianProcess
 from discreet.mechanisms.gaussian_sum import GaussianSum
-from discreet.mechanisms.gradient_ascent import GradientAscent
-from discreet.mechanisms.implicit_gradient import ImplicitGradient
 from discreet.mechanisms.iterative_thresholding import IterativeThresholding
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
@@ -70,8 +68,6 @@ REGISTRY: tuple[Mechanism, ...] = (
     FollowTheLeader(),
     OnlineQuadratic(),
     PrivateOCP(),
-    ImplicitGradient(),
-    GradientAscent(),
     OnlineToBatch(),
     Experts(),
     Peeling(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet import _checks
 from discreet._types import Vector
@@ -126,6 +126,8 @@ class RepeatAndSelect(Mechanism):
     (1.0, 'the best of a secret number of trials of 2 candidates, geometric of mean 8')
     """
 
+    name: ClassVar[str] = "repeat_and_select"
+
     learners: tuple[Mechanism, ...] = ()
     law: TrialLaw = field(default_factory=lambda: TrialLaw.with_mean(8))
     pads: bool = False
@@ -134,10 +136,6 @@ class RepeatAndSelect(Mechanism):
         check_learners(self.learners)
         _checks.instance(TrialLaw, law=self.law)
         _checks.instance(bool, pads=self.pads)
-
-    @property
-    def name(self) -> str:
-        return "repeat_and_select"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         verdict = accepts_models(question, self.learners, unit)

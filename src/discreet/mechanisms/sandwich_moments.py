@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -298,6 +298,8 @@ class SandwichMoments(Learner):
     1.0
     """
 
+    name: ClassVar[str] = "sandwich_moments"
+
     learner: ObjectivePerturbation | SufficientStatistics = GAUSSIAN_TERM
     curvature_share: float = 0.1
     outer_share: float = 0.1
@@ -312,10 +314,6 @@ class SandwichMoments(Learner):
         _checks.positive(curvature_share=self.curvature_share, outer_share=self.outer_share)
         if not self.curvature_share + self.outer_share < 1 - COUNT_SHARE:
             raise CalibrationError("the shares of second moments leave nothing; use smaller ones.")
-
-    @property
-    def name(self) -> str:
-        return "sandwich_moments"
 
     @property
     def share_beside(self) -> float:

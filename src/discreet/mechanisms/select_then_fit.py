@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -137,6 +137,8 @@ class SelectThenFit(Mechanism):
     1.0
     """
 
+    name: ClassVar[str] = "select_then_fit"
+
     selection: Selection | None = None
     second: Learner = field(default_factory=PrivateStandardisation)
     inside: Bounds | None = None
@@ -146,10 +148,6 @@ class SelectThenFit(Mechanism):
     def __post_init__(self) -> None:
         _checks.positive(share=self.share, scale=self.scale)
         _checks.fraction(share=self.share)
-
-    @property
-    def name(self) -> str:
-        return "select_then_fit"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem | OneVsRest):

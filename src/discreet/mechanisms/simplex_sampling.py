@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -117,9 +118,7 @@ class SimplexSampling(Mechanism):
     '11 draws, entropy 233'
     """
 
-    @property
-    def name(self) -> str:
-        return "simplex_sampling"
+    name: ClassVar[str] = "simplex_sampling"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Mixture):

@@ -7,14 +7,15 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from discreet import _checks
-from discreet._foreign_calls import NO_COLUMN
 from discreet._types import Array, Booleans, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
+from discreet.foreign.calls import NO_COLUMN
 from discreet.mechanisms.ballot import Answer, Ballot, Workers, check_votes, leader_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.lasso_margins import LassoMargins
@@ -188,14 +189,12 @@ class StabilityRelease(Mechanism):
     29
     """
 
+    name: ClassVar[str] = "stability_release"
+
     workers: Workers = field(default_factory=Workers)
 
     def __post_init__(self) -> None:
         _checks.instance(Workers, workers=self.workers)
-
-    @property
-    def name(self) -> str:
-        return "stability_release"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, BlockVote | LassoSupport):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -183,9 +184,7 @@ class SufficientStatistics(Mechanism):
     5.97
     """
 
-    @property
-    def name(self) -> str:
-        return "sufficient_statistics"
+    name: ClassVar[str] = "sufficient_statistics"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem):

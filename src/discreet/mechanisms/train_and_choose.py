@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -171,6 +171,8 @@ class TrainAndChoose(Mechanism):
     1.0
     """
 
+    name: ClassVar[str] = "train_and_choose"
+
     learners: tuple[Mechanism, ...] = ()
     is_shared: bool = False
     refits: bool = False
@@ -180,10 +182,6 @@ class TrainAndChoose(Mechanism):
         check_learners(self.learners)
         check_learners(self.finals)
         _checks.instance(bool, is_shared=self.is_shared, refits=self.refits)
-
-    @property
-    def name(self) -> str:
-        return "train_and_choose"
 
     def sizes(self, candidates: int) -> PartSizes:
         """Return how large the parts are: those of candidates, the held-out one, the final one."""

@@ -1,6 +1,6 @@
 """Private scores of released models, with intervals that cover sampling and privacy noise.
 
-One noisy histogram, class by bin of the score, serves them all; ``docs/metrics.md`` says how.
+One noisy histogram, class by bin of the score, serves them all; ``docs/evaluation.md`` says how.
 """
 
 from discreet.metrics.comparing import Comparison, compare_models

@@ -204,7 +204,7 @@ def compare_models(
     target: str | None = None,
     purpose: str = "",
     on_training_rows: bool = False,
-    max_rows: int = 2**23,
+    max_rows: int | None = None,
     rehearsal: int | None = None,
 ) -> Comparison:
     """Compare two released classifiers on the same private rows; the ledger is charged first.

@@ -3,7 +3,7 @@
 Predicting a whole table at once is not that: products of matrices treat the last rows of a block
 in another way, so that one record fewer changes the bits of others, and a score at an edge changes
 its cell. Linear models of this library are multiplied entry by entry; any other model is asked
-about one row at a time, and is in the same state each time (``_foreign.py``).
+about one row at a time, and is in the same state each time (``foreign/``).
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from discreet._foreign import ForeignCode
-from discreet._foreign_calls import AskedModel
-from discreet._known_code import is_ours
 from discreet._types import Array, Vector
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.given_column import family
@@ -32,6 +29,9 @@ from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import product_by_row
 from discreet.estimators.linear import LinearEstimator, Margins
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.foreign.calls import AskedModel
+from discreet.foreign.foreign_code import ForeignCode
+from discreet.foreign.known_code import is_ours
 
 LEAST, MOST = -1e300, 1e300
 

@@ -1,14 +1,20 @@
 """A table whose rows become cells: outputs of models and a label, joined row by row.
 
 Accepted by types and shapes; cells are read after the charge, each row by itself.
+
+Rows have coins, of which nobody knows anything: one for each, from a secret key and its place.
+A part of a table that is computed again has the same coins; rows that are alike have different
+ones, so that their rounding averages out. Places shift when a record is taken away, and with them
+who has which coin; as the key is fresh and secret, coins are independent of all rows either way.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +26,7 @@ from discreet.data.matrix import hold_table
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, OpenedTable, RowPlace, Wanted, is_table, open_table
 from discreet.errors import InputError
-from discreet.estimators.base import accept_target, check_lengths
+from discreet.estimators.base import accept_target, check_lengths, noise_from
 from discreet.estimators.classes import encode_labels
 from discreet.estimators.targets import ClassTarget, LabelTarget
 from discreet.metrics.row_outputs import ModelOutputs, ReadableRows
@@ -68,13 +74,11 @@ class TableInMemory(ScoredTable):
 class StoredElsewhere(ScoredTable):
     """Parquet files, Dask."""
 
+    count: ClassVar[None] = None
+
     models: tuple[ModelOutputs, ...]
     table: OpenedTable
     target: LabelTarget
-
-    @property
-    def count(self) -> None:
-        return None
 
     def source(self, join: Join, width: int) -> Source:
         columns = [model.columns(self.table) for model in self.models]
@@ -125,3 +129,39 @@ def accept_table(
     check_lengths(rows[0].count, len(labels))
     label.check(labels)
     return TableInMemory(rows, labels, label)
+
+
+COIN_BITS = 53
+TOGETHER = 8
+"""Coins of one hash: 64 bits for each of so many neighbouring rows."""
+
+
+@dataclass(frozen=True)
+class RowCoins:
+    """Numbers between zero and one.
+
+    Examples
+    --------
+    >>> coins = RowCoins.fresh(None)
+    >>> bool((coins.toss(RowPlace(0, 5), 20)[10:] == coins.toss(RowPlace(0, 15), 10)).all())
+    True
+    """
+
+    key: bytes = field(repr=False)
+
+    @classmethod
+    def fresh(cls, rehearsal: int | None) -> RowCoins:
+        """Return coins with a key of their own; the same for the same rehearsal."""
+        return cls(noise_from(rehearsal).below(1 << 64, 4).tobytes())
+
+    def toss(self, place: RowPlace, count: int) -> Vector:
+        """Return the coins of as many rows, the first of which is at this place."""
+        first, last = place.row // TOGETHER, -(-(place.row + count) // TOGETHER)
+        part = place.part.to_bytes(8, "little")
+        hashed = [
+            blake2b(part + number.to_bytes(8, "little"), key=self.key).digest()
+            for number in range(first, last)
+        ]
+        words = np.frombuffer(b"".join(hashed), dtype="<u8") >> np.uint64(64 - COIN_BITS)
+        skipped = place.row - first * TOGETHER
+        return np.asarray(words[skipped : skipped + count] * 2.0**-COIN_BITS)

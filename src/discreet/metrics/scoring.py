@@ -16,7 +16,7 @@ from discreet.data import Rows
 from discreet.data.source import Source
 from discreet.data.stored import RowPlace
 from discreet.errors import InputError
-from discreet.estimators.base import is_count_told, noise_from
+from discreet.estimators.base import USUAL_MAX_ROWS, is_count_told, noise_from
 from discreet.estimators.targets import ClassTarget, LabelTarget, NumberTarget, interval_of
 from discreet.gate import release
 from discreet.ledger import AbstractLedger
@@ -24,12 +24,10 @@ from discreet.mechanisms import FollowingHistogram, Mechanism, NoisyHistogram
 from discreet.mechanisms.summing.score_cells import place_rows
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.errors_of_numbers import NUMBER_METRICS, ErrorCells, NumberScores
-from discreet.metrics.log_odds import LogOdds
 from discreet.metrics.private_scores import Scores
-from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.row_outputs import ModelOutputs, outputs_of
-from discreet.metrics.score_bins import FEW_BINS, ScoreBins, bins_for, cells_of_first
-from discreet.metrics.scored_table import Join, ScoredTable, accept_table
+from discreet.metrics.score_bins import FEW_BINS, LogOdds, ScoreBins, bins_for, cells_of_first
+from discreet.metrics.scored_table import Join, RowCoins, ScoredTable, accept_table
 from discreet.metrics.several_classes_scores import SEVERAL_METRICS, SeveralCells, SeveralScores
 from discreet.metrics.two_classes import (
     BINARY_METRICS,
@@ -101,7 +99,7 @@ class _Asked:
     """What is declared beside the model and the names of scores, checked."""
 
     threshold: float
-    n_hint: int | None
+    expected_rows: int | None
     target_range: tuple[float, float] | None
     on_training_rows: bool
     rehearsal: int | None
@@ -109,8 +107,8 @@ class _Asked:
     def __post_init__(self) -> None:
         _checks.fraction(threshold=self.threshold)
         _checks.instance(bool, on_training_rows=self.on_training_rows)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
 
 
 class ScoreTask(ABC):
@@ -185,7 +183,7 @@ class BinaryTask(ScoreTask):
         coins = RowCoins.fresh(self.asked.rehearsal)
         rows = ScoredRows(LogOdds(self.outputs, self._boundary), coins)
         rate = rate_of(charging.law(1))
-        expected = charging.expected_rows(table, self.asked.n_hint)
+        expected = charging.expected_rows(table, self.asked.expected_rows)
         cells = cells_of_first(expected, rate)
         if cells is not None and set(self.metrics) & set(RANK_METRICS):
             return self._follow(table, charging, rows, cells)
@@ -256,7 +254,7 @@ class SeveralTask(ScoreTask):
     def score(self, table: ScoredTable, charging: Charging) -> SeveralScores:
         has_log_loss = "log_loss" in self.metrics
         noise = charging.law(1 + has_log_loss)
-        expected, bins = charging.expected_rows(table, self.asked.n_hint), None
+        expected, bins = charging.expected_rows(table, self.asked.expected_rows), None
         facts = facts_about_labels(self.label)
         cells: tuple[int, ...] = (1 + self.outputs.classes.size**2,)
         if has_log_loss:
@@ -341,10 +339,10 @@ def private_score(
     target: str | None = None,
     purpose: str = "",
     threshold: float = 0.5,
-    n_hint: int | None = None,
+    expected_rows: int | None = None,
     target_range: tuple[float, float] | None = None,
     on_training_rows: bool = False,
-    max_rows: int = 2**23,
+    max_rows: int | None = None,
     rehearsal: int | None = None,
 ) -> Scores:
     """Score a released model on private rows, with intervals; the ledger is charged first.
@@ -386,7 +384,7 @@ def private_score(
         What the ledger writes beside the charge; ``"private_score"`` if left out.
     threshold
         The probability above which the second of two classes is predicted.
-    n_hint
+    expected_rows
         Roughly how many rows there are, from public knowledge; few have fixed bins. By default
         their number where that is public; otherwise it is taken that they are not few.
     target_range
@@ -421,7 +419,7 @@ def private_score(
     outputs = outputs_of(model)
     charging = charging_of(epsilon, delta, unit, ledger, rehearsal, max_rows,
                            purpose or "private_score")  # fmt: skip
-    asked = _Asked(threshold, n_hint, target_range, on_training_rows, rehearsal)
+    asked = _Asked(threshold, expected_rows, target_range, on_training_rows, rehearsal)
     task = _task(outputs, metrics, asked)
     table = accept_table((outputs,), task.label, X, y, target)
     return task.score(table, charging)
@@ -433,13 +431,14 @@ def charging_of(
     unit: str | Unit,
     ledger: AbstractLedger | None,
     rehearsal: int | None,
-    max_rows: int,
+    max_rows: int | None,
     purpose: str,
 ) -> Charging:
     """Return what is spent, checked."""
     _checks.instance(str, purpose=purpose)
     budget = Budget(epsilon, delta)
-    return Charging(budget, unit_named(unit), ledger, noise_from(rehearsal), max_rows, purpose)
+    most = USUAL_MAX_ROWS if max_rows is None else max_rows
+    return Charging(budget, unit_named(unit), ledger, noise_from(rehearsal), most, purpose)
 
 
 def _task(outputs: ModelOutputs, metrics: Iterable[str] | None, asked: _Asked) -> ScoreTask:
@@ -461,7 +460,7 @@ def _range_of(model: Any, declared: tuple[float, float] | None) -> tuple[float, 
     if declared is not None:
         return declared
     most = getattr(model, "max_count", None)
-    found = getattr(model, "target_range", None if most is None else (0.0, most))
+    found = getattr(model, "target_range", None) or (None if most is None else (0.0, most))
     if found is None:
         raise InputError(
             "declare target_range, two numbers between which targets lie: errors are counted on "

@@ -16,9 +16,9 @@ from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.inversion import Limits, Ratio
 from discreet.metrics.private_scores import PrivateScore, Scores
 from discreet.metrics.proportions import limits_of_share
-from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.row_outputs import ModelOutputs
 from discreet.metrics.score_bins import ScoreBins
+from discreet.metrics.scored_table import RowCoins
 from discreet.record import Release
 
 CLASS_METRICS = ("precision", "recall", "f1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar
 
 from sklearn.model_selection import ParameterSampler
@@ -10,11 +11,11 @@ from sklearn.model_selection import ParameterSampler
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.declaring import Declarations
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.model_selection.private_search import PrivateSearch
-from discreet.privacy import Unit
 
 
+@with_fields
 class PrivateRandomizedSearch(PrivateSearch):
     """The best of some parameters drawn at random, chosen and fitted within one privacy budget.
 
@@ -23,39 +24,14 @@ class PrivateRandomizedSearch(PrivateSearch):
 
     Parameters
     ----------
-    estimator
-        A linear classifier or regressor of this library, not fitted, without a ledger. Its
-        ``epsilon``, ``delta``, ``unit``, ``max_rows`` and ``verbose`` are replaced by those of the
-        search.
     param_distributions
         A dict from names of parameters to lists of values, or to distributions with ``rvs``, such
         as SciPy's; or a list of such dicts.
     n_iter
         How many candidates are drawn; at least two.
-    epsilon, delta
-        The privacy budget of the whole search.
-    method
-        ``"split"``, ``"repeat"``, ``"compose"`` or ``"auto"``, as for :class:`PrivateSearchCV`.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    refit
-        For ``"split"``: whether half of the rows are kept for the chosen candidate.
-    trials, shape, pad
-        For ``"repeat"``: the number of trials on average, its law, and whether it is padded.
-    n_hint
-        How many rows are expected; None for as many as there may be. Declared, and not counted.
     random_state
         Of the draw of candidates, which is public: a whole number, or None for another draw each
         time.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -91,7 +67,7 @@ class PrivateRandomizedSearch(PrivateSearch):
     >>> y = X[:, 0] + 0.3 * generator.normal(size=20_000)
     >>> model = Ridge(data_norm=3.0, target_range=(-3, 3))
     >>> search = PrivateRandomizedSearch(
-    ...     model, {"alpha": loguniform(1, 1e5)}, n_iter=4, n_hint=20_000, random_state=0
+    ...     model, {"alpha": loguniform(1, 1e5)}, n_iter=4, expected_rows=20_000, random_state=0
     ... ).fit(X, y)
     >>> len(search.candidates_), bool(search.score(X, y) > 0.5)
     (4, True)
@@ -99,48 +75,11 @@ class PrivateRandomizedSearch(PrivateSearch):
 
     must_declare: ClassVar[Declarations] = (("estimator",), ("param_distributions",))
 
-    param_distributions: Any
-    n_iter: int
-    random_state: int | None
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        param_distributions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        n_iter: int = 10,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        method: str = "auto",
-        ledger: AbstractLedger | None = None,
-        *,
-        unit: str | Unit = "add_remove",
-        refit: bool = True,
-        trials: float | None = None,
-        shape: float | None = 1.0,
-        pad: bool = False,
-        n_hint: int | None = None,
-        random_state: int | None = None,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_distributions = param_distributions
-        self.n_iter = n_iter
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.ledger = ledger
-        self.unit = unit
-        self.refit = refit
-        self.trials = trials
-        self.shape = shape
-        self.pad = pad
-        self.n_hint = n_hint
-        self.random_state = random_state
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    param_distributions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = field(
+        default=None, kw_only=False
+    )
+    n_iter: int = field(default=10, kw_only=False)
+    random_state: int | None = None
 
     def _settings(self) -> Iterable[Mapping[str, Any]]:
         _checks.whole(n_iter=self.n_iter, at_least=2)

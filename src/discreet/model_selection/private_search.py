@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from sklearn.utils import get_tags
@@ -18,6 +18,7 @@ from discreet.errors import CalibrationError, DiscreetError, InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.side_by_side import SideBySide
 from discreet.estimators.targets import LabelTarget, LearningTarget, require_target
@@ -68,6 +69,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return check
 
 
+@with_fields
 class PrivateSearch(PlainEstimator):
     """A choice among models, and the fit of the one that is chosen, as one release."""
 
@@ -75,19 +77,21 @@ class PrivateSearch(PlainEstimator):
 
     learns = frozenset(["candidates_", "best_index_", "best_params_", "best_estimator_", "method_"])
 
-    estimator: Any
-    method: str
-    refit: bool
-    trials: float | None
-    shape: float | None
-    pad: bool
-    n_hint: int | None
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    estimator: Any = field(default=None, kw_only=False)
+    method: str = "auto"
+    refit: bool = True
+    trials: float | None = None
+    shape: float | None = 1.0
+    pad: bool = False
+    expected_rows: int | None = None
 
-    candidates_: list[Setting]
-    best_index_: int
-    best_params_: Setting | None
-    best_estimator_: Any
-    method_: str
+    candidates_: list[Setting] = field(init=False)
+    best_index_: int = field(init=False)
+    best_params_: Setting | None = field(init=False)
+    best_estimator_: Any = field(init=False)
+    method_: str = field(init=False)
 
     @abstractmethod
     def _settings(self) -> Iterable[Mapping[str, Any]]:
@@ -97,8 +101,8 @@ class PrivateSearch(PlainEstimator):
         check_estimator(self.estimator)
         _checks.one_of(("auto", "split", "repeat", "compose"), method=self.method)
         _checks.instance(bool, refit=self.refit, pad=self.pad)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
         self.candidates_ = list_settings(self._settings())
         self._law()
         for place, setting in enumerate(self.candidates_):
@@ -119,9 +123,9 @@ class PrivateSearch(PlainEstimator):
             "epsilon": budget.epsilon, "delta": budget.delta, "unit": self.unit,
             "max_rows": self.max_rows, "verbose": 0,
         }  # fmt: skip
-        hint = getattr(model, "n_hint", None) or self.n_hint
-        if hasattr(model, "n_hint") and hint is not None:
-            shared["n_hint"] = max(1, math.ceil(hint * share))
+        hint = getattr(model, "expected_rows", None) or self.expected_rows
+        if hasattr(model, "expected_rows") and hint is not None:
+            shared["expected_rows"] = max(1, math.ceil(hint * share))
         model.set_params(**shared)
         return model
 
@@ -220,7 +224,7 @@ class PrivateSearch(PlainEstimator):
         )
 
     def _expect_rows(self, shape: Shape) -> int:
-        hint = self.n_hint or getattr(self.estimator, "n_hint", None)
+        hint = self.expected_rows or getattr(self.estimator, "expected_rows", None)
         return shape.max_rows if hint is None else min(int(hint), shape.max_rows)
 
     def _sizes(self, candidates: int) -> PartSizes:

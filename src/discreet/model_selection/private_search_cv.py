@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar
 
 from sklearn.model_selection import ParameterGrid
 
 from discreet.errors import InputError
 from discreet.estimators.declaring import Declarations
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.model_selection.private_search import PrivateSearch
-from discreet.privacy import Unit
+
+Grid = Mapping[str, Sequence[Any]]
 
 
+@with_fields
 class PrivateSearchCV(PrivateSearch):
     """The best of a grid of parameters, chosen and fitted within one privacy budget.
 
@@ -25,45 +28,9 @@ class PrivateSearchCV(PrivateSearch):
 
     Parameters
     ----------
-    estimator
-        A linear classifier or regressor of this library, not fitted, without a ledger. Its
-        ``epsilon``, ``delta``, ``unit``, ``max_rows`` and ``verbose`` are replaced by those of the
-        search.
     param_grid
         A dict from names of parameters to lists of values, or a list of such dicts, as in
         scikit-learn. Under the name ``"estimator"`` a grid may hold estimators themselves.
-    epsilon, delta
-        The privacy budget of the whole search.
-    method
-        ``"split"``: each candidate is fitted to a secret part of the rows by itself, with the whole
-        budget. ``"repeat"``: a secret random number of trials of candidates drawn at random.
-        ``"compose"``: all candidates share the budget and most of the rows. ``"auto"`` takes the
-        one whose predicted regret is least, and the release says why.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    refit
-        For ``"split"``: whether half of the rows are kept for the chosen candidate, which is fitted
-        to them with the whole budget. Otherwise the model is the one of the small part.
-    trials
-        For ``"repeat"``: how many trials there are on average; by default one for each candidate.
-    shape
-        For ``"repeat"``: of the law of that number, from 0, logarithmic, to 1, geometric; None for
-        Poisson, which may make no trial at all and say so.
-    pad
-        For ``"repeat"``: whether further trials are run for nothing, so that the running time does
-        not tell how many counted, but once in a thousand searches.
-    n_hint
-        How many rows are expected, for choices that are made before rows are read; None for as many
-        as there may be. Declared, and not counted.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -99,7 +66,9 @@ class PrivateSearchCV(PrivateSearch):
     >>> X = generator.normal(size=(20_000, 3))
     >>> y = X[:, 0] + 0.3 * generator.normal(size=20_000) > 0
     >>> model = LogisticRegression(data_norm=3.0, classes=[False, True])
-    >>> search = PrivateSearchCV(model, {"C": [1e-4, 1e-3, 1e-2]}, epsilon=1.0, n_hint=20_000)
+    >>> search = PrivateSearchCV(
+    ...     model, {"C": [1e-4, 1e-3, 1e-2]}, epsilon=1.0, expected_rows=20_000
+    ... )
     >>> bool(search.fit(X, y).predict(X[:100]).mean() > 0.2), search.method_
     (True, 'compose')
     >>> search.best_params_ in search.candidates_, hasattr(search, "best_score_")
@@ -110,44 +79,7 @@ class PrivateSearchCV(PrivateSearch):
 
     must_declare: ClassVar[Declarations] = (("estimator",), ("param_grid",))
 
-    param_grid: Any
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        param_grid: Mapping[str, Sequence[Any]]
-        | Sequence[Mapping[str, Sequence[Any]]]
-        | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        method: str = "auto",
-        ledger: AbstractLedger | None = None,
-        *,
-        unit: str | Unit = "add_remove",
-        refit: bool = True,
-        trials: float | None = None,
-        shape: float | None = 1.0,
-        pad: bool = False,
-        n_hint: int | None = None,
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.ledger = ledger
-        self.unit = unit
-        self.refit = refit
-        self.trials = trials
-        self.shape = shape
-        self.pad = pad
-        self.n_hint = n_hint
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    param_grid: Grid | Sequence[Grid] | None = field(default=None, kw_only=False)
 
     def _settings(self) -> Iterable[Mapping[str, Any]]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +19,12 @@ from discreet.estimators.block_fitting import (
     computation_of,
 )
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet, L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import NoisyAggregate
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockAverage
 from discreet.questions.block_average import AGGREGATES
@@ -39,6 +39,7 @@ def _decides(model: SampleAndAggregate) -> bool:
     return _predicts(model) and model.target_range is None
 
 
+@with_fields
 class SampleAndAggregate(BlockEstimator):
     """Sample and aggregate: a private average of what is computed on blocks of rows.
 
@@ -55,16 +56,10 @@ class SampleAndAggregate(BlockEstimator):
         depend on that block alone; whatever it draws from is in the same state on every block. A
         function, or what is not scikit-learn's, runs in a process of its own for each block,
         silently, and must be picklable. What it writes is outside the promise.
-    epsilon, delta
-        The privacy budget of one fit; ``delta=0`` asks for pure epsilon.
     bounds
         What the numbers of a block are clipped to: ``(low, high)`` for all, two lists for each its
         own, or one number, the largest Euclidean norm. Choose it without looking at the data; the
         noise is in proportion to it.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     outputs
         How many numbers a function returns; an estimator has one for each feature, and intercepts.
     blocks
@@ -73,29 +68,12 @@ class SampleAndAggregate(BlockEstimator):
     aggregate
         ``"mean"``, or ``"winsorised"``, which first draws quartiles and averages near them: for
         bounds that are far wider than blocks differ.
-    data_norm
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Left
-        out, entries stay as they are.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`; the estimator sees
         the encoded features.
     target_range
         The declared range of targets that are numbers; others are clipped to it. Left out, targets
         are classes; a function has none then, unless ``classes`` are declared.
-    classes
-        The classes, if they are not public in the labels.
-    n_jobs
-        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
-    backend
-        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
-        current Dask client.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -138,54 +116,20 @@ class SampleAndAggregate(BlockEstimator):
     learns = frozenset(["estimate_"])
     must_declare: ClassVar[Declarations] = (("estimator",), ("bounds",))
 
-    data_range = None
+    data_range: ClassVar[None] = None  # type: ignore[misc]
 
-    estimate_: Vector
-    quartiles_: Array
-    coef_: Array
-    intercept_: Any
-    classes_: Any
+    estimate_: Vector = field(init=False)
+    quartiles_: Array = field(init=False)
+    coef_: Array = field(init=False)
+    intercept_: Any = field(init=False)
+    classes_: Any = field(init=False)
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        outputs: int = 1,
-        blocks: int | None = None,
-        aggregate: str = "mean",
-        data_norm: float | None = None,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        n_jobs: int | None = None,
-        backend: str = "threads",
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.outputs = outputs
-        self.blocks = blocks
-        self.aggregate = aggregate
-        self.data_norm = data_norm
-        self.columns = columns
-        self.target_range = target_range
-        self.classes = classes
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    estimator: Any = field(default=None, kw_only=False)
+    bounds: Any = None
+    outputs: int = 1
+    aggregate: str = "mean"
 
     @property
     def _has_labels(self) -> bool:  # type: ignore[override]

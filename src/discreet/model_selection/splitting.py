@@ -10,18 +10,19 @@ import numpy as np
 from scipy import sparse
 
 from discreet import _checks
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Booleans
 from discreet.data.frame import Coded, Frame, refuse_lazy
 from discreet.data.given_column import family
 from discreet.data.record_sides import RecordSides
 from discreet.data.stored import is_table
 from discreet.data.stored.dask import is_dask
-from discreet.data.stored.parquet import ParquetTable
+from discreet.data.stored.file_table import FileTable
+from discreet.data.stored.sources import look_at
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import check_lengths
 from discreet.model_selection.split_dask import split_collection
-from discreet.model_selection.split_files import split_parquet
+from discreet.model_selection.split_files import split_into_files
 from discreet.noise.words import fresh_key
 
 
@@ -96,13 +97,16 @@ def split_rows(
         return _split_held(X, y, groups, sides)
     if is_dask(X):
         if out is not None:
-            raise InputError("out is for Parquet files; a Dask collection is split where it is.")
+            raise InputError("out is for files; a Dask collection is split where it is.")
         return split_collection(X, y, groups, target, sides)
+    table = look_at(X)
+    if not isinstance(table, FileTable):
+        raise InputTypeError("only files and Dask collections are split where they are.")
     if y is not None:
         raise InputError("files bring their labels with them; leave y out, and pass target.")
     if out is None:
-        raise InputError("Parquet files are split into two new files; pass out=(train, test).")
-    return split_parquet(ParquetTable.open(X), groups, target, sides, out)
+        raise InputError("files are split into two new files; pass out=(train, test).")
+    return split_into_files(table, groups, target, sides, out)
 
 
 def sides_of(test: float, key: bytes | str | int | None) -> RecordSides:
@@ -152,7 +156,7 @@ def _count(rows: Any) -> int:
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
-@quiet()
+@silence()
 def pick_rows(rows: Any, chosen: Booleans) -> Any:
     """Return some rows of a table or a column, in the container that they came in."""
     if isinstance(rows, Frame):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 from discreet import _checks
@@ -12,15 +13,15 @@ from discreet.estimators.block_voting import (
     procedure_of,
 )
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import StabilityRelease
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote
 
 
+@with_fields
 class StableSelector(VotingSelector):
     """What a selector chooses on most of many small blocks of rows, differentially private.
 
@@ -40,37 +41,9 @@ class StableSelector(VotingSelector):
         picklable. What it writes is outside the promise.
     epsilon, delta
         The privacy budget of one fit; ``delta`` has to be positive.
-    data_norm
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Votes
-        need none: left out, entries stay as they are.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`; the selector sees the
         encoded features, and a category is chosen if one of its levels is.
-    data_range
-        The declared range of entries, if it is not symmetric.
-    target_range
-        The declared range of targets that are numbers; others are clipped to it. Left out, targets
-        are classes.
-    classes
-        The classes, if they are not public in the labels.
-    blocks
-        How many blocks; public. By default what the budget needs if nine blocks in ten agree.
-    n_jobs
-        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
-    backend
-        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
-        current Dask client.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -102,42 +75,9 @@ class StableSelector(VotingSelector):
 
     must_declare: ClassVar[Declarations] = (("procedure",),)
 
-    def __init__(
-        self,
-        procedure: Any = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        blocks: int | None = None,
-        n_jobs: int | None = None,
-        backend: str = "threads",
-        max_rows: int = 2**23,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.procedure = procedure
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.blocks = blocks
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    procedure: Any = field(default=None, kw_only=False)
 
     def _check(self) -> None:
         super()._check()

@@ -224,11 +224,11 @@ class SystemNoise(Noise):
     (True, 'int64')
     """
 
-    __slots__ = ()
-
     @property
     def is_private(self) -> bool:
         return True
+
+    __slots__ = ()
 
     @property
     def source(self) -> str:
@@ -271,15 +271,15 @@ class RehearsalNoise(Noise):
     False
     """
 
+    @property
+    def is_private(self) -> bool:
+        return False
+
     def __init__(self, seed: int) -> None:
         _checks.whole(seed=seed, at_least=0)
         self._seed = int(seed)
         self._calls = 0
         self._lock = threading.Lock()
-
-    @property
-    def is_private(self) -> bool:
-        return False
 
     @property
     def source(self) -> str:

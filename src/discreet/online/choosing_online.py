@@ -9,13 +9,17 @@ from discreet.errors import DiscreetError
 from discreet.estimators.task import Asked
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
-from discreet.mechanisms import InteractiveMechanism, mechanism_named
+from discreet.mechanisms import InteractiveMechanism, Mechanism, PrivateOCP, mechanism_named
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Problem, Stream
 
-BY_STEPS = ("private_ocp", "implicit_gradient", "gradient_ascent")
-"""Mechanisms whose ridge is that of one record; those of running sums have one for the stream."""
+BY_STEPS = {
+    "private_ocp": "leader",
+    "implicit_gradient": "proximal",
+    "gradient_ascent": "gradient",
+}
+"""Algorithms whose ridge is that of one record; those of running sums have one for the stream."""
 
 USUAL_ANSWERS = 1024
 
@@ -75,7 +79,7 @@ def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
     if isinstance(task.mechanism, InteractiveMechanism):
         return Asked(task.state(task.mechanism.name), task.mechanism)
     if task.mechanism != "auto":
-        return Asked(task.state(task.mechanism), mechanism_named(task.mechanism))
+        return Asked(task.state(task.mechanism), _find_mechanism(task.mechanism))
     if isinstance(task.loss, Squared) and math.isfinite(
         _predict_regret(task, "online_quadratic", budget, unit)
     ):
@@ -90,7 +94,7 @@ def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
     best = min(found, key=found.__getitem__)
     if not math.isfinite(found[best]):
         best = "follow_the_leader"  # it says itself what it cannot do
-    mechanism = mechanism_named(best)
+    mechanism = _find_mechanism(best)
     compared = [name for name in names if math.isfinite(found[name])]
     reasons = (
         (f"{best} has the least predicted regret of {', '.join(compared)}",)
@@ -100,10 +104,15 @@ def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
     return Asked(task.state(best), mechanism, reasons=reasons)
 
 
+def _find_mechanism(name: str) -> Mechanism:
+    """Return who answers under a name: that of a mechanism, or of an algorithm by steps."""
+    return PrivateOCP(algorithm=BY_STEPS[name]) if name in BY_STEPS else mechanism_named(name)
+
+
 def _predict_regret(task: StreamTask, name: str, budget: Budget, unit: Unit) -> float:
     """Return the bound on regret of a mechanism; infinite if it has no proof or no bound."""
     try:
-        plan = mechanism_named(name).plan(task.state(name), budget, unit)
+        plan = _find_mechanism(name).plan(task.state(name), budget, unit)
     except DiscreetError:
         return math.inf
     return float(getattr(plan, "regret", math.inf))

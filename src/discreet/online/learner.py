@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
@@ -20,11 +21,11 @@ from discreet.mechanisms import InteractiveMechanism
 from discreet.online.choosing_online import MECHANISMS, StreamTask, choose_for_stream
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet
 
 
+@with_fields
 class OnlineLearner(LiveEstimator, LinearEstimator):
     """A linear model of a stream of records."""
 
@@ -34,8 +35,7 @@ class OnlineLearner(LiveEstimator, LinearEstimator):
     )
     max_weight: ClassVar[None] = None  # type: ignore[misc]
 
-    columns: Declared | None
-    features: Any
+    features: Any = None
 
     def _check(self) -> None:
         super()._check()

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet import _strict_json
-from discreet._value_codec import ValueCodec
+from discreet import _json
+from discreet._json import ValueCodec
 from discreet.errors import InputError
 from discreet.estimators.registry import all_learners
 from discreet.geometry import SETS
@@ -70,15 +70,15 @@ def describe_learner(learner: Any, columns: Mapping[str, Any]) -> str:
     note = LearnerNote(
         type(learner).__name__, CODEC.encode(parameters), CODEC.encode(dict(columns))
     )
-    return _strict_json.dump(note._asdict())
+    return _json.dump(note._asdict())
 
 
 def read_description(text: str) -> LearnerNote:
     """Return what a text says of a learner; nothing of it is believed."""
     if not text:
         raise InputError(NO_LEARNER)
-    document = _strict_json.parse(text, "a saved learner")
-    _strict_json.check_fields(document, FIELDS, "a saved learner")
+    document = _json.parse(text, "a saved learner")
+    _json.check_fields(document, FIELDS, "a saved learner")
     parameters, columns = CODEC.decode(document["parameters"]), CODEC.decode(document["columns"])
     if not isinstance(parameters, dict) or not isinstance(columns, dict):
         raise InputError(NO_LEARNER)

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from discreet.errors import InputError, InteractionEnded, LargeDeltaWarning
 from discreet.estimators.base import PrivateEstimator, Table, noise_from, silence
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations, refuse_undeclared
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.gate import interact
@@ -27,7 +29,7 @@ from discreet.ledger import AbstractLedger
 from discreet.online.learner_note import describe_learner, refuse_unsaved
 from discreet.online.record_reading import RecordReader
 from discreet.preprocessing import Category
-from discreet.privacy import Budget, unit_named
+from discreet.privacy import Budget, Unit, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release
 
@@ -43,6 +45,7 @@ COPIED = (
 )
 
 
+@with_fields
 class LiveEstimator(PrivateEstimator):
     """Learns from records in their order, and can be asked at any time.
 
@@ -52,12 +55,14 @@ class LiveEstimator(PrivateEstimator):
 
     must_declare: ClassVar[Declarations] = (("horizon",),)
 
-    horizon: int | None
-    batch: int | None
+    unit: str | Unit = "replace"
+    max_rows: ClassVar[None] = None  # type: ignore[misc]
+    horizon: int | None = None
+    batch: int | None = None
 
-    _interaction: Interaction
-    _asked: Asked
-    _known: int  # how many answers there were when this one was kept
+    _interaction: Interaction = field(init=False)
+    _asked: Asked = field(init=False)
+    _known: int = field(init=False)  # how many answers there were when this one was kept
 
     def _check(self) -> None:
         _checks.whole(horizon=self.horizon, at_least=1)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LearningTarget, interval_of
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import Experts as ExpertMechanism
 from discreet.online.choosing_online import count_usual_batch
 from discreet.online.live_estimator import LiveEstimator
@@ -22,6 +23,7 @@ from discreet.questions import Bounds, ExpertStream
 from discreet.record import Fact, Origin, one_of
 
 
+@with_fields
 class Experts(LiveEstimator):
     r"""Prediction with expert advice, differentially private.
 
@@ -31,24 +33,12 @@ class Experts(LiveEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of the whole stream. ``delta=0`` asks for pure epsilon.
-    unit
-        Who is protected: ``"replace"`` one record, or ``"zero_out"`` one.
-    ledger
-        The ledger that is charged; None charges none, and nothing can be saved then.
-    horizon
-        How many records will be learnt from, at most; there is no default.
     experts
         The names of the experts, in the order of the columns of losses.
     loss_range
         The least and the largest loss; others are clipped.
     batch
         After how many records an expert is drawn anew. None for about a thousand draws.
-    rehearsal
-        None for privacy. A whole number seeds the noise: the result is **not private**.
-    verbose
-        Above zero, the guarantee is printed when the stream begins.
 
     Attributes
     ----------
@@ -81,32 +71,10 @@ class Experts(LiveEstimator):
     learns = frozenset(["expert_"])
     _has_labels = False
 
-    expert_: Any
+    expert_: Any = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        unit: str | Unit = "replace",
-        ledger: AbstractLedger | None = None,
-        *,
-        horizon: int | None = None,
-        experts: Any = None,
-        loss_range: tuple[float, float] | None = None,
-        batch: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.unit = unit
-        self.ledger = ledger
-        self.horizon = horizon
-        self.experts = experts
-        self.loss_range = loss_range
-        self.batch = batch
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    experts: Any = None
+    loss_range: tuple[float, float] | None = None
 
     def _check(self) -> None:
         super()._check()

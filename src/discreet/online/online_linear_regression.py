@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet, L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
 from discreet.online.learner import OnlineLearner
 from discreet.online.river_types import RiverRegressor
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 from discreet.questions import Bounds
 
 FARTHEST = 2.0
 """How far typical rows can be predicted, in half ranges of the target, if no domain is declared."""
 
 
+@with_fields
 class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
     r"""Least squares for a stream of records, differentially private.
 
@@ -31,46 +30,15 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of the whole stream.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"replace"`` one record, or ``"zero_out"`` one, in whose place nothing is
-        learnt. When records arrive is public; that all later ones come a place earlier is not
-        covered.
-    ledger
-        The ledger that is charged; None charges none, and nothing can be saved then.
-    horizon
-        How many records will be learnt from, at most; there is no default. A shorter stream costs
-        the same.
-    batch
-        After how many records there is another answer. None for about a thousand answers: more of
-        them need more noise, and hardly follow the stream more closely.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. None for rows of numbers.
-    features
-        The names of features in records that are dicts, in the order in which noise is added, where
-        ``columns`` does not name them.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` over the whole stream. By
         default a trace.
-    fit_intercept
-        Whether there is a constant column; targets are counted from the middle of their range then.
     domain
         A ball that the coefficients of encoded columns stay in. None for one in which typical rows
         are predicted within twice the range.
     mechanism
         ``"auto"``, ``"online_quadratic"``, ``"follow_the_leader"``, ``"private_ocp"``,
         ``"implicit_gradient"`` or ``"gradient_ascent"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise: the result is **not private**.
-    verbose
-        Above zero, the guarantee is printed when the stream begins.
 
     Attributes
     ----------
@@ -98,43 +66,6 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
     """
 
     must_declare: ClassVar[Declarations] = (*OnlineLearner.must_declare, ("target_range",))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "replace",
-        ledger: AbstractLedger | None = None,
-        *,
-        horizon: int | None = None,
-        batch: int | None = None,
-        columns: Declared | None = None,
-        features: Any = None,
-        target_range: tuple[float, float] | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.horizon = horizon
-        self.batch = batch
-        self.columns = columns
-        self.features = features
-        self.target_range = target_range
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Squared(self._target(None).labels.magnitude)

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from discreet.estimators.classifier import ProbabilisticClassifier
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.losses import Logistic, Loss
 from discreet.online.classifying import OnlineClassifier
 from discreet.online.river_types import RiverClassifier
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassifier):
     r"""Logistic regression for a stream of records, differentially private.
 
@@ -24,48 +22,6 @@ class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassif
     ever say is paid for before the first record. The gradients are taken at coefficients that were
     released, and their running sums carry correlated noise (DP-FTRL), so that the noise of an
     answer hardly grows with the stream.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The privacy budget of the whole stream.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"replace"`` one record, or ``"zero_out"`` one, in whose place nothing is
-        learnt. When records arrive is public; that all later ones come a place earlier is not
-        covered.
-    ledger
-        The ledger that is charged; None charges none, and nothing can be saved then.
-    horizon
-        How many records will be learnt from, at most; there is no default. A shorter stream costs
-        the same.
-    batch
-        After how many records there is another answer. None for about a thousand answers: more of
-        them need more noise, and hardly follow the stream more closely.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. None for rows of numbers.
-    features
-        The names of features in records that are dicts, in the order in which noise is added, where
-        ``columns`` does not name them.
-    classes
-        The two classes, declared; there is no default, since no record may decide how others are
-        read.
-    C
-        Inverse regularisation strength over the whole stream. By default a trace.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised.
-    domain
-        A convex set that the coefficients of encoded columns stay in; None for no constraint.
-    mechanism
-        ``"auto"``, ``"follow_the_leader"``; with a penalty worth the name, ``"private_ocp"``,
-        ``"implicit_gradient"`` or ``"gradient_ascent"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise: the result is **not private**.
-    verbose
-        Above zero, the guarantee is printed when the stream begins.
 
     Attributes
     ----------
@@ -104,43 +60,6 @@ class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassif
     >>> sorted(model.predict_proba_one({"age": 40}))
     ['home', 'readmitted']
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "replace",
-        ledger: AbstractLedger | None = None,
-        *,
-        horizon: int | None = None,
-        batch: int | None = None,
-        columns: Declared | None = None,
-        features: Any = None,
-        classes: Any = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.horizon = horizon
-        self.batch = batch
-        self.columns = columns
-        self.features = features
-        self.classes = classes
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Logistic()

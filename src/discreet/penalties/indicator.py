@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet import _checks
 from discreet._types import Array, Vector
@@ -37,6 +38,8 @@ class Indicator(Penalty):
     array([0.6, 0.8])
     """
 
+    strong_convexity: ClassVar[float] = 0.0
+
     region: ConvexSet
 
     def __post_init__(self) -> None:
@@ -50,10 +53,6 @@ class Indicator(Penalty):
 
     def nearest(self, w: Vector) -> Vector:
         return self.region.project(w)
-
-    @property
-    def strong_convexity(self) -> float:
-        return 0.0
 
     def _prox(self, w: Vector, step: float) -> Vector:
         return self.region.project(w)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class L1(Penalty):
     array([ 0., -3.])
     """
 
+    strong_convexity: ClassVar[float] = 0.0
+
     weight: float
     spares_last: bool = False
 
@@ -50,10 +53,6 @@ class L1(Penalty):
     def value(self, w: Vector) -> float:
         counted = w[:-1] if self.spares_last else w
         return float(np.sum(self.weight * np.abs(counted)))
-
-    @property
-    def strong_convexity(self) -> float:
-        return 0.0
 
     def _prox(self, w: Vector, step: float) -> Vector:
         return soft_threshold(w, self.distances(w.size, step))

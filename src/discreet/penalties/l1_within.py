@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -60,6 +61,8 @@ class L1Within(Penalty):
     (1.0, inf)
     """
 
+    strong_convexity: ClassVar[float] = 0.0
+
     lasso: L1
     region: ConvexSet
 
@@ -80,10 +83,6 @@ class L1Within(Penalty):
 
     def nearest(self, w: Vector) -> Vector:
         return self.region.project(w)
-
-    @property
-    def strong_convexity(self) -> float:
-        return 0.0
 
     def _point_to_project(self, w: Vector, step: float) -> Vector:
         """Return what is projected."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,6 +37,8 @@ class L2(Penalty):
     array([0.25, 0.5 ])
     """
 
+    is_smooth: ClassVar[bool] = True
+
     weight: float
 
     def __post_init__(self) -> None:
@@ -52,10 +55,6 @@ class L2(Penalty):
     @property
     def strong_convexity(self) -> float:
         return self.weight
-
-    @property
-    def is_smooth(self) -> bool:
-        return True
 
     def _prox(self, w: Vector, step: float) -> Vector:
         return w / (1 + self.weight * step)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from discreet._html import notebook_html, sentence_html
+from discreet._page import notebook_html, sentence_html
 from discreet._types import Json
 from discreet.planning.prediction import ABOUT
 from discreet.privacy.guarantee import in_three_digits as up

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from discreet._html import notebook_html, sentence_html, table_html
+from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.planning.prediction_plot import save_plot
 from discreet.planning.public_facts import PublicFacts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet._palette import GREY, INK, LINES, PALE
+from discreet._page import GREY, INK, LINES, PALE
 from discreet.errors import InputError
 from discreet.privacy.guarantee import in_three_digits as up
 

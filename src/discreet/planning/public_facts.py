@@ -177,7 +177,9 @@ class PublicFacts:
         low, high = self.target_range or (-1.0, 1.0)
         return float(low), float(high)
 
-    def model(self, epsilon: float, mechanism: str, seed: int, n_hint: int | None = None) -> Any:
+    def model(
+        self, epsilon: float, mechanism: str, seed: int, expected_rows: int | None = None
+    ) -> Any:
         """Return the estimator that would be fitted, for a simulation.
 
         Parameters
@@ -188,7 +190,7 @@ class PublicFacts:
             ``"auto"``, or a name among :data:`discreet.mechanisms.LEARNERS`.
         seed
             Of the seeded noise.
-        n_hint
+        expected_rows
             How many rows are expected, for a classifier; None for nobody knows.
         """
         plain = LinearClassifier() if self.is_classification else LinearRegressor()
@@ -200,7 +202,7 @@ class PublicFacts:
             "columns": self.stand_ins,
             "classes": list(range(self.count)) if self.is_classification else None,
             "target_range": self.ends,
-            "n_hint": n_hint if self.is_classification else None,
+            "expected_rows": expected_rows if self.is_classification else None,
             "mechanism": mechanism,
             "rehearsal": seed,
             "ledger": None,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from discreet._threads import SINGLE_PRODUCTS
+from discreet._parallel import SINGLE_PRODUCTS
 from discreet._types import Array, Vector
 from discreet.errors import CalibrationError, InputError, NotAccepted, RehearsalWarning
 from discreet.planning.public_facts import PublicFacts

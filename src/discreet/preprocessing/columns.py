@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet import _checks
-from discreet._buffers import BUFFERS
 from discreet._types import Array, Integers, Vector
 from discreet.data.cells import label_of, number_of, numbers_of, read_spelling
 from discreet.data.frame import Coded, side_by_side
@@ -283,7 +282,7 @@ def encode_stored_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[An
     array([[-0.5,  1. ],
            [ 0. , -1. ]])
     """
-    table = BUFFERS.empty((cells[0].size, len(columns)), order="F")
+    table = np.empty((cells[0].size, len(columns)), order="F")
     with np.errstate(all="ignore"):  # a warning would tell of a value
         for target, values in zip(table.T, cells, strict=True):
             target[:] = values

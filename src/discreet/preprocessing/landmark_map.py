@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from discreet import _checks
-from discreet._exact_products import AT_ONCE, multiply_alone
 from discreet._types import Array, Booleans
 from discreet.errors import InputError
 from discreet.geometry import L2Ball
 from discreet.kernels import Kernel
+from discreet.kernels.exact_products import AT_ONCE, multiply_alone
 from discreet.kernels.landmark_span import MOST_LANDMARKS, longest_landmark, span_landmarks
 from discreet.preprocessing.row_map import RowMap
 

@@ -9,7 +9,6 @@ import, and many releases never need it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -50,10 +49,11 @@ def loss_of_deltas(
     """
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 
-    cells = max(1, math.ceil(reach / interval))
-    steps = np.arange(-cells, cells + 1)
-    values = np.minimum.accumulate(deltas(steps.astype(np.float64) * interval))
-    pmf = pld_pmf.create_pmf_pessimistic_connect_dots(interval, steps, values)
+    from discreet.privacy.tilted_fft import connect_the_dots  # which knows profiles
+
+    dots = connect_the_dots(deltas, reach, interval)
+    masses = dict(enumerate(dots.masses, start=dots.first))
+    pmf = pld_pmf.create_pmf(masses, interval, dots.beyond, pessimistic_estimate=True)
     return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 
 

@@ -63,6 +63,8 @@ class FixedBatchGaussian(Stepwise):
     0.075
     """
 
+    is_two_sided: ClassVar[bool] = False
+
     kind: ClassVar[str] = "fixed_batch_gaussian"
     mu: float
     size: int
@@ -87,10 +89,6 @@ class FixedBatchGaussian(Stepwise):
     @property
     def units(self) -> frozenset[str]:
         return frozenset(["replace"])
-
-    @property
-    def is_two_sided(self) -> bool:
-        return False
 
     def one(self, epsilons: Vector) -> Vector:
         return one_batch.added_deltas(epsilons, 2 * self.mu, self.rate)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from numpy.typing import ArrayLike
 
 from discreet import _checks
-from discreet._html import notebook_html, sentence_html, table_html
+from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Json, Vector
 from discreet.errors import InputError, InputTypeError, UnitMismatch
 from discreet.privacy import accountant

@@ -23,14 +23,12 @@ class NoPrivacy(Profile):
     (inf, 1.0)
     """
 
+    is_private: ClassVar[bool] = False
+
     kind: ClassVar[str] = "no_privacy"
 
     def __post_init__(self) -> None:
         """There is nothing to check."""
-
-    @property
-    def is_private(self) -> bool:
-        return False
 
     def bound(self, epsilons: Vector) -> Vector:
         return np.ones(epsilons.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError, InputTypeError
@@ -62,17 +63,9 @@ class AddRemoveOne(Unit):
     1.5
     """
 
-    @property
-    def name(self) -> str:
-        return "add_remove"
-
-    @property
-    def change(self) -> str:
-        return "adding or removing one record"
-
-    @property
-    def count_is_public(self) -> bool:
-        return False
+    name: ClassVar[str] = "add_remove"
+    change: ClassVar[str] = "adding or removing one record"
+    count_is_public: ClassVar[bool] = False
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         _checks.not_negative(norm=norm)
@@ -91,17 +84,9 @@ class ReplaceOne(Unit):
     1.0
     """
 
-    @property
-    def name(self) -> str:
-        return "replace"
-
-    @property
-    def change(self) -> str:
-        return "replacing one record by any other"
-
-    @property
-    def count_is_public(self) -> bool:
-        return True
+    name: ClassVar[str] = "replace"
+    change: ClassVar[str] = "replacing one record by any other"
+    count_is_public: ClassVar[bool] = True
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         _checks.not_negative(norm=norm)
@@ -124,21 +109,10 @@ class ZeroOutOne(Unit):
     1.5
     """
 
-    @property
-    def name(self) -> str:
-        return "zero_out"
-
-    @property
-    def change(self) -> str:
-        return "emptying or filling one round of a stream"
-
-    @property
-    def count_is_public(self) -> bool:
-        return True
-
-    @property
-    def has_empty_rounds(self) -> bool:
-        return True
+    name: ClassVar[str] = "zero_out"
+    change: ClassVar[str] = "emptying or filling one round of a stream"
+    count_is_public: ClassVar[bool] = True
+    has_empty_rounds: ClassVar[bool] = True
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         _checks.not_negative(norm=norm)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -53,6 +54,8 @@ class SpatialMedian(VectorProblem):
     5.0
     """
 
+    row_lipschitz: ClassVar[float] = 1.0
+
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
@@ -69,10 +72,6 @@ class SpatialMedian(VectorProblem):
     @property
     def width(self) -> int:
         return self.bounds.n_features
-
-    @property
-    def row_lipschitz(self) -> float:
-        return 1.0
 
     @property
     def largest_slope(self) -> float:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-from discreet import _checks, _strict_json
-from discreet._html import notebook_html, sentence_html, table_html
+from discreet import _checks, _json
+from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.errors import InputError
 from discreet.noise import REHEARSAL
@@ -134,16 +134,16 @@ class Release:
             "entry": self.entry,
             "versions": dict(self.versions),
         }
-        return _strict_json.dump(document)
+        return _json.dump(document)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
         """Read a release back, of this format or the first; unknown fields are refused."""
-        document = _strict_json.parse(text, "a release")
+        document = _json.parse(text, "a release")
         if document.get("format") not in (1, FORMAT) or document["format"] is True:
             raise InputError("this release has another format; this version reads 1 and 2.")
         is_first = document["format"] == 1
-        _strict_json.check_fields(document, FIRST_FIELDS if is_first else FIELDS, "a release")
+        _json.check_fields(document, FIRST_FIELDS if is_first else FIELDS, "a release")
         more = () if is_first else ("purpose", "noise", "ledger", "entry")
         for name in ("mechanism", "version", "reason", *more):
             _checks.instance(str, **{name: document[name]})
@@ -169,7 +169,7 @@ def _array(value: object) -> Any:
 
 def _complete(first: Release, document: Json) -> Release:
     """Add the fields that came with the second format."""
-    certificate = _strict_json.check_fields(
+    certificate = _json.check_fields(
         document["certificate"], {"distance", "failure", "tolerances"}, "a certificate"
     )
     _checks.instance(dict, versions=document["versions"])
@@ -184,7 +184,7 @@ def _complete(first: Release, document: Json) -> Release:
             distance=certificate["distance"],
             failure=certificate["failure"],
             tolerances=tuple(
-                Tolerance(**_strict_json.check_fields(one, {"what", "value"}, "a tolerance"))
+                Tolerance(**_json.check_fields(one, {"what", "value"}, "a tolerance"))
                 for one in _check_list(tolerances=certificate["tolerances"])
             ),
         ),
@@ -201,7 +201,7 @@ def _check_list(**named: Any) -> list[Any]:
 
 
 def _fact(document: object) -> Fact:
-    parts = _strict_json.check_fields(document, {"what", "words", "source"}, "a fact")
+    parts = _json.check_fields(document, {"what", "words", "source"}, "a fact")
     sources = {source.value: source for source in Origin}
     _checks.one_of(sources, source=parts["source"])
     return Fact(parts["what"], parts["words"], sources[parts["source"]])

@@ -12,9 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from discreet import _checks, _strict_json
-from discreet._html import escape_html
-from discreet._palette import GREY
+from discreet import _checks, _json
+from discreet._page import GREY, escape_html
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger, Allowance
@@ -67,7 +66,7 @@ class Card:
     text: str
 
     def __post_init__(self) -> None:
-        document = _strict_json.parse(self.text, "a card")
+        document = _json.parse(self.text, "a card")
         try:
             validate(document, card_schema())
             guarantee = Guarantee.from_json(json.dumps(document["guarantee"]))
@@ -89,7 +88,7 @@ class Card:
     @property
     def document(self) -> Json:
         """The JSON document, a fresh copy."""
-        return _strict_json.parse(self.text, "a card")
+        return _json.parse(self.text, "a card")
 
     def markdown(self) -> str:
         """Return the card for people, as Markdown."""
@@ -229,7 +228,7 @@ def card(
     }
     if scores is not None:
         document["scores"] = document_of_scores(scores)
-    return Card(_strict_json.dump(document, indent=2) + "\n")
+    return Card(_json.dump(document, indent=2) + "\n")
 
 
 def _about(about: object, ledger: AbstractLedger | None) -> dict[str, Any]:

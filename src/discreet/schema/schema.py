@@ -127,8 +127,8 @@ class Schema:
         Columns that may be in a file and are never read.
     epsilon, delta
         What one fit may spend, unless the command says otherwise.
-    mechanism, max_rows, n_hint
-        As for the estimators; ``n_hint`` is about how many rows there will be, from knowledge.
+    mechanism, max_rows, expected_rows
+        As for the estimators.
     rows_per_person
         How many rows of the table one of those whom ``protects`` names may have at most, as the
         owner of the data says; None if nobody said. A fit needs it, unless one record is all that
@@ -158,7 +158,7 @@ class Schema:
     delta: float | None = None
     mechanism: str = "auto"
     max_rows: int | None = None
-    n_hint: int | None = None
+    expected_rows: int | None = None
     rows_per_person: int | None = None
     source: str = field(default="the schema", compare=False)
 
@@ -182,8 +182,8 @@ class Schema:
             _checks.delta(delta=self.delta)
         if self.max_rows is not None:
             _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**40)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1, at_most=2**40)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1, at_most=2**40)
         if self.rows_per_person is not None:
             _checks.whole(rows_per_person=self.rows_per_person, at_least=1, at_most=MOST_RECORDS)
 

@@ -30,7 +30,7 @@ ROLES = (USE, PREDICT, IGNORE, SETTING)
 SETTINGS = {
     **dict.fromkeys(("name", "protects", "unit", "rows_per_person"), "data"),
     **dict.fromkeys(("epsilon", "delta"), "privacy"),
-    **dict.fromkeys(("mechanism", "max_rows", "n_hint"), "model"),
+    **dict.fromkeys(("mechanism", "max_rows", "expected_rows"), "model"),
 }
 """What a line may set that is no column, and the table of a TOML file that it stands in."""
 

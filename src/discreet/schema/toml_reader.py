@@ -49,7 +49,7 @@ TARGET = ("name", "task", "classes", "range")
 OF_NUMBER = ("type", "range", "missing", "public_bounds")
 OF_CATEGORY = ("type", "categories")
 PRIVACY = ("epsilon", "delta")
-MODEL = ("mechanism", "max_rows", "n_hint")
+MODEL = ("mechanism", "max_rows", "expected_rows")
 
 
 def read(path: Path | str) -> Schema:
@@ -189,7 +189,7 @@ def _schema(document: dict[str, Any], source: str) -> Schema:
         ("delta", privacy, _number),
         ("mechanism", model, _text),
         ("max_rows", model, _whole_number),
-        ("n_hint", model, _whole_number),
+        ("expected_rows", model, _whole_number),
     ):
         if name in where:
             options[name] = check(where[name], f"{_owner(name)} {name}")

@@ -72,7 +72,7 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
             {
                 "mechanism": _none_if_usual(schema.mechanism, "auto"),
                 "max_rows": schema.max_rows,
-                "n_hint": schema.n_hint,
+                "expected_rows": schema.expected_rows,
             },
         ),
     ):

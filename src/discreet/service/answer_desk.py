@@ -22,6 +22,7 @@ from discreet.service.bounded_threads import LINE, BoundedThreads
 from discreet.service.counters import ServiceCounters
 from discreet.service.joint_calls import JointCalls
 from discreet.service.key_book import KeyBook
+from discreet.service.key_store import ServiceUnavailable
 from discreet.service.padding import Padding
 from discreet.service.query_rows import Row
 from discreet.service.refusal import (
@@ -35,7 +36,6 @@ from discreet.service.refusal import (
     Refusal,
 )
 from discreet.service.request_guard import NOTES, log_bug
-from discreet.service.service_database import ServiceUnavailable
 from discreet.service.service_limits import ServiceLimits
 from discreet.service.standing_watch import StandingWatch
 

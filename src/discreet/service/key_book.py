@@ -17,7 +17,6 @@ import sqlalchemy as sql
 
 from discreet import _checks
 from discreet.errors import InputError
-from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.service.access_key import (
     SCOPES,
     AccessKey,
@@ -27,9 +26,10 @@ from discreet.service.access_key import (
     identity_of,
     is_same_digest,
 )
+from discreet.service.key_store import KEYS, KeyStore
 from discreet.service.refusal import NO_KEY, NO_SCOPE, TOO_FAST, Refusal
-from discreet.service.service_database import KEYS, ServiceDatabase
 from discreet.service.service_limits import ServiceLimits, check_rate
+from discreet.storage.transaction import Transaction
 
 LONGEST_NAME = 200
 
@@ -62,21 +62,21 @@ class KeyBook:
     """
 
     def __init__(self, where: str | Path, clock: Callable[[], float] = time.time) -> None:
-        self._database = ServiceDatabase(where)
-        self._clock, self._statements = clock, _Statements(self._database.now)
+        self._store = KeyStore(where)
+        self._clock, self._statements = clock, _Statements(self._store.now)
 
     @property
     def place(self) -> str:
         """Where the keys are, without passwords."""
-        return self._database.identity
+        return self._store.identity
 
     def check(self) -> None:
         """Refuse a place that holds no keys."""
-        self._database.check()
+        self._store.check()
 
     def close(self) -> None:
         """Close what is open."""
-        self._database.close()
+        self._store.close()
 
     def create_key(
         self,
@@ -107,15 +107,15 @@ class KeyBook:
             _checks.positive(lifetime=lifetime)
             _checks.finite(lifetime=lifetime)
         check_rate(rate, burst)
-        self._database.make()
-        self._database.check()
+        self._store.make()
+        self._store.check()
         now = self._clock()
         identity, key = draw_key()
         expires = None if lifetime is None else now + lifetime
         made = AccessKey(identity, name, tuple(scopes), now, expires, None, rate, burst)
         facts = {**vars(made), "scopes": ",".join(scopes), "digest": digest_of(key), "ready": 0.0}
-        with self._database.connect(lasting=True) as connection:
-            connection.execute(KEYS.insert().values(facts))
+        with self._store.write() as transaction:
+            transaction.write(KEYS.insert(), facts)
         return made, key
 
     def revoke(self, identity: str) -> None:
@@ -125,17 +125,17 @@ class KeyBook:
             .where(KEYS.c.identity == identity, KEYS.c.revoked.is_(None))
             .values(revoked=self._clock())
         )
-        self._database.check()
-        with self._database.connect(lasting=True) as connection:
-            changed = connection.execute(statement).rowcount
-        if changed != 1 and identity not in {key.identity for key in self.list_keys()}:
+        self._store.check()
+        with self._store.write() as transaction:
+            changed = transaction.write(statement)
+        if changed.rowcount != 1 and identity not in {key.identity for key in self.list_keys()}:
             raise InputError("there is no key of this identity; `discreet keys list` shows them.")
 
     def list_keys(self) -> list[AccessKey]:
         """Return what is stored of every key, the oldest first."""
-        self._database.check()
-        with self._database.connect() as connection:
-            found = connection.execute(sql.select(KEYS).order_by(KEYS.c.created)).all()
+        self._store.check()
+        with self._store.read() as transaction:
+            found = transaction.fetch(sql.select(KEYS).order_by(KEYS.c.created))
         return [_read_key(line) for line in found]
 
     def admit(
@@ -167,9 +167,9 @@ class KeyBook:
         identity = identity_of(key)
         if identity is None:
             raise Refusal(NO_KEY)
-        with self._database.lend() as statements:
+        with self._store.single() as statements:
             facts: dict[str, Any] = {"which": identity, **self._moment()}
-            found = statements.fetch(self._statements.find, facts)
+            found = statements.fetch(self._statements.find, **facts)
             line = found[0] if found else None
             is_known = is_same_digest(key, None if line is None else line.digest)
             if line is None or not is_known:
@@ -183,19 +183,19 @@ class KeyBook:
                 return known  # it was looked at again
             rate, burst = known.rate or limits.rate, known.burst or limits.burst
             facts |= {"span": burst / rate, "step": rows / rate}
-            if statements.write(self._statements.book, [facts]) == 1:
+            if statements.write(self._statements.book, facts).rowcount == 1:
                 return known
             raise self._explain(statements, identity, rows + booked, rate, burst)
 
     def _moment(self) -> dict[str, float]:
         """Return the time as a parameter of statements; nothing if a server says the time."""
-        return {"moment": self._clock()} if self._database.now is None else {}
+        return {"moment": self._clock()} if self._store.now is None else {}
 
     def _explain(
-        self, statements: DriverTransaction, identity: str, rows: int, rate: float, burst: int
+        self, statements: Transaction, identity: str, rows: int, rate: float, burst: int
     ) -> Refusal:
         """Return why a key was not booked: it is not valid any more, or it must wait."""
-        lines = statements.fetch(self._statements.find, {"which": identity, **self._moment()})
+        lines = statements.fetch(self._statements.find, which=identity, **self._moment())
         if not lines or not _read_key(lines[0]).is_valid(lines[0].now):
             return Refusal(NO_KEY)
         if rows > burst:

@@ -17,7 +17,16 @@ LARGEST_FILE = 2**20
 MECHANISMS = ("gaussian_process", "bounded_updates")
 OF_ORACLE = {
     *("schema", "table", "store", "ledger", "dataset", "purpose", "mechanism", "epsilon", "delta"),
-    *("max_queries", "C", "loss", "radius", "threshold", "max_updates", "n_hint", "max_rows"),
+    *(
+        "max_queries",
+        "C",
+        "loss",
+        "radius",
+        "threshold",
+        "max_updates",
+        "expected_rows",
+        "max_rows",
+    ),
     "may_be_constant",
 }
 NEEDED = {"schema", "table", "store", "ledger"}

@@ -69,7 +69,8 @@ def begin_oracle(
             )
         note("There is no oracle yet: it is paid for and fitted, once.")
         model.set_params(ledger=ledger, store=found.store)
-        _pay_and_fit(model, ledger, found, _read_table(found, schema), mark, note)
+        table = tables.open_table(found.table, schema).fit_arguments()
+        _pay_and_fit(model, ledger, found, table, mark, note)
     return str(model.oracle_.identity)
 
 
@@ -86,14 +87,6 @@ def _take_up(
     _mark(path).unlink(missing_ok=True)
     note("The oracle is taken up from its store; nothing is paid.")
     return str(stored.oracle_.identity)
-
-
-def _read_table(found: OracleFile, schema: Schema) -> dict[str, Any]:
-    if tables.is_csv(found.table):
-        rows = tables.read_csv(found.table, schema)
-        return {"X": rows.X, "y": rows.y}
-    stored = tables.open_parquet(found.table, schema, with_pages=True)
-    return {"X": stored, "target": schema.target.name}
 
 
 def _pay_and_fit(
@@ -168,7 +161,7 @@ def make_oracle(found: OracleFile, schema: Schema) -> OracleEstimator:
     schema.check_promise()
     of_schema = {"epsilon": schema.epsilon, "delta": schema.delta, "max_rows": schema.max_rows}
     settings: Json = {name: value for name, value in of_schema.items() if value is not None}
-    settings |= {"n_hint": schema.n_hint, **found.settings}
+    settings |= {"expected_rows": schema.expected_rows, **found.settings}
     if "epsilon" not in settings:
         raise InputError("[oracle] epsilon is missing: say what all answers together may spend.")
     target = schema.target

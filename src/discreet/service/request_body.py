@@ -6,7 +6,7 @@ import asyncio
 
 from starlette.requests import ClientDisconnect, Request
 
-from discreet import _strict_json
+from discreet import _json
 from discreet._types import Json
 from discreet.errors import DiscreetError
 from discreet.service.refusal import BAD_JSON, NOT_JSON, SLOW_BODY, TOO_LARGE, Refusal
@@ -46,6 +46,6 @@ async def read_body(request: Request, limits: ServiceLimits) -> bytes:
 def parse_body(body: bytes) -> Json:
     """Return the JSON object of a body."""
     try:
-        return _strict_json.parse(body.decode("utf-8"), "the body")
+        return _json.parse(body.decode("utf-8"), "the body")
     except (DiscreetError, UnicodeDecodeError):
         raise Refusal(BAD_JSON) from None

@@ -19,7 +19,7 @@ most ``TERM`` units of :math:`1 + L(|f_i| + |t_i|)`.
 *Reachable.* The tolerance is public: with N for ``max_rows`` and e for its largest value over all
 rows, :math:`\Lambda \xi^2 \ge 16 N (L e + \ldots)`. If the certificate fails, the largest term is
 above :math:`16 L e`, so its margin is more than 8e from where its slope belongs. Moving that one
-slope until the computed derivative of D is 2e (``kernel_ascent.py``) increases the true D, whatever
+slope until the computed derivative of D is 2e (``kernel_fit.py``) increases the true D, whatever
 rounding did. D increases in every step and there are finitely many floats: some step is the last,
 and then the certificate holds. Faster methods are tried first; a wrong one cannot release.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,6 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError
 from discreet.kernels import BoundedKernel
-from discreet.solvers.kernel_ascent import ascend
 from discreet.solvers.kernel_blocks import maximise_in_blocks
 from discreet.solvers.kernel_certificate import KernelAccuracy
 from discreet.solvers.kernel_duals import Dual, QuadraticDual, dual_of
@@ -216,3 +216,36 @@ def _by_blocks(
         start = np.clip(approach_kinks(dual, matrix, ridge=ridge), dual.lower, dual.upper)
     gap = ridge * distance * distance
     return maximise_in_blocks(dual, matrix, start, ridge=ridge, gap=gap)
+
+
+AT_ONCE = 64
+"""Rows that are moved between two careful products, if more than one is wrong."""
+
+
+def ascend(
+    dual: Dual, matrix: KernelMatrix, start: Vector, accuracy: KernelAccuracy, tolerance: float
+) -> Vector:
+    """Return certified slopes, however long it takes; ``kernel_certificate.py`` has the proof."""
+    slopes, ridge = start.copy(), accuracy.ridge
+    shares = np.maximum(matrix.diagonal(), 0.0) / ridge
+    back = 2 * (accuracy.margin_error + accuracy.step_error)
+    many = AT_ONCE
+    least = math.inf
+    while True:
+        margins = matrix.multiply_carefully(-slopes / ridge)
+        gaps = accuracy.bound_gap(dual, slopes, margins)
+        if accuracy.bound_distance(gaps) <= tolerance:
+            return slopes
+        total = float(gaps.sum())
+        many = many if total < least else max(1, many // 2)
+        least = min(least, total)
+        rows = np.argsort(gaps)[::-1][:many]
+        columns = matrix.columns(rows)
+        for position, row in enumerate(rows.tolist()):
+            slope, margin = float(slopes[row]), float(margins[row])
+            best = dual.best_slope(row, slope, margin, float(shares[row]))
+            toward = margin - math.copysign(back, best - slope)
+            moved = dual.best_slope(row, slope, toward, float(shares[row]))
+            if (moved - slope) * (best - slope) > 0:
+                margins -= columns[:, position] * ((moved - slope) / ridge)
+                slopes[row] = moved

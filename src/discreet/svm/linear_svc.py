@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from discreet import _checks
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.task import Standardising
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Hinge, HuberHinge, Loss, SmoothedHinge
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 LOSSES: dict[str, type[Loss]] = {
     "huber_hinge": HuberHinge,
@@ -27,6 +20,7 @@ STANDARD_SHARE = 0.03
 """The share of mu squared that goes into the standardisation; twice that was not tried."""
 
 
+@with_fields
 class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
     r"""A linear support vector machine, differentially private.
 
@@ -41,48 +35,20 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. Choose it without looking at the data; one of the two has to be
-        declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
-        ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
-        ``["a", "b"]``. None for rows of numbers.
     loss
         ``"huber_hinge"``, ``"smoothed_hinge"`` or the plain ``"hinge"``, which follows noisy
         gradients and needs ``delta > 0``.
     C
         Inverse regularisation strength, as in scikit-learn; of standardised coefficients, if
         columns are standardised. By default the curvature of one row costs a tenth of epsilon.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
         says so. Three or more are learnt one-vs-rest, within the one budget.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
         ``"output_perturbation"``, ``"noisy_gradient"``, or, for up to six coefficients in a
         ``domain``, the pure ``"exponential_sampling"`` and ``"localization"``; for the plain hinge
         only noisy gradients and exponential sampling will do.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
@@ -128,53 +94,11 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
 
     learns = LinearClassifierBase.learns | RANGES
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        loss: str = "huber_hinge",
-        C: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int = 2**23,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    loss: str = "huber_hinge"
 
     def margin_loss(self) -> Loss:
         _checks.one_of(tuple(LOSSES), loss=self.loss)
         return LOSSES[self.loss]()
-
-    def feature_map(self) -> FeatureMap:
-        if self.columns is None:
-            return super().feature_map()
-        return DeclaredFeatures(self.columns, is_centred=bool(self.delta > 0))
 
     def _standardising(self) -> Standardising:
         features = self.feature_map()

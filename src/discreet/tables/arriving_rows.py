@@ -1,9 +1,9 @@
-"""Rows of CSV that arrive on a pipe: a line is a record, and is read by itself.
+"""The rows of a stream in their order: those of files, and lines that arrive on a pipe.
 
-No line is refused and none reaches into another. One that cannot be parsed (an open quote, more or
-fewer cells than the header, more than 4 MiB, nothing at all) is an empty round where the unit has
-such, and elsewhere a record whose cells are all missing. Cells are read as everywhere
-(``docs/odd_cells.md``).
+On a pipe a line of CSV is a record, and is read by itself. No line is refused and none reaches into
+another. One that cannot be parsed (an open quote, more or fewer cells than the header, more than
+4 MiB, nothing at all) is an empty round where the unit has such, and elsewhere a record whose cells
+are all missing. Cells are read as everywhere (``docs/missing_values.md``).
 """
 
 from __future__ import annotations
@@ -18,12 +18,17 @@ import numpy as np
 from discreet.data.cells import numbers_of
 from discreet.data.frame import CellArray, Coded, Frame
 from discreet.data.stored import Wanted
+from discreet.data.stored.csv import LONGEST_HEADER, parse_header
+from discreet.data.stored.csv_records import LONGEST_LINE
 from discreet.errors import InputError
 from discreet.privacy import unit_named
 from discreet.schema import Schema
-from discreet.tables.csv_header import LONGEST_HEADER, check_columns, parse_header
-from discreet.tables.csv_records import LONGEST_LINE
-from discreet.tables.declared_files import RowsAndLabels, columns_wanted
+from discreet.tables.declared_files import (
+    DeclaredTable,
+    RowsAndLabels,
+    check_columns,
+    columns_wanted,
+)
 from discreet.tables.rounds import Rounds, fill_rounds
 
 WHERE = "standard input"
@@ -71,7 +76,7 @@ class ArrivingRows:
         self._ready: list[bytes] = []
         header = self._take_header(where)
         self._names = parse_header(where, header)
-        check_columns(where, self._names, schema, with_target=True, is_text=True)
+        check_columns(where, self._names, schema, is_text=True)
         self._wanted = columns_wanted(schema, True)
         self._target = schema.target.name
         self._has_empty_rounds = unit_named(schema.unit).has_empty_rounds
@@ -157,3 +162,47 @@ def _read_column(cells: Iterable[str], column: Wanted) -> CellArray | Coded:
     distinct = np.array([*column.labels, None], dtype=object)
     found = [places.get(column.meaning(cell), missing) for cell in cells]
     return Coded(distinct, np.array(found, dtype=np.int64))
+
+
+def open_in_order(table: DeclaredTable, size: int, skipped: int = 0) -> Iterator[Rounds]:
+    """Return what yields the rows of a table and their labels, in order.
+
+    A single file is parsed to its end here, so that one that is malformed is refused before the
+    first rows are asked for. But where a round may be empty, the lines of a CSV file are read as
+    those of a pipe, of which none is refused.
+
+    Parameters
+    ----------
+    table
+        What :func:`discreet.tables.open_table` returns; many files are read in the order of their
+        names.
+    size
+        The most rows at a time; there may be fewer, so cut blocks by
+        :func:`~discreet.tables.cut_by_place`.
+    skipped
+        How many rows are passed over at the beginning.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.preprocessing import Numeric
+    >>> from discreet.schema import Target
+    >>> from discreet.tables import open_table, write
+    >>> schema = Schema({"age": Numeric(0, 120)}, Target("cost", "regression", range=(0, 1e6)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     write(path, {"age": np.array([47.0, 71.0, 18.0]), "cost": np.array([10.0, 20.0, 30.0])})
+    ...     rounds = open_in_order(open_table(path, schema), 1, skipped=1)
+    ...     [some.rows.X["age"].tolist() for some in rounds]
+    [[71.0], [18.0]]
+    """
+    if table.stored.is_text and unit_named(table.schema.unit).has_empty_rounds:
+        return _read_lines(Path(table.stored.where), table.schema, skipped)
+    ready = table.stored.make_ready(table.wanted)
+    frames = ready.frames(table.wanted, size, skipped)
+    return (fill_rounds(table.label(frame)) for frame in frames)
+
+
+def _read_lines(path: Path, schema: Schema, skipped: int) -> Iterator[Rounds]:
+    with path.open("rb") as file:
+        yield from ArrivingRows(file, schema, path).rounds(skipped)

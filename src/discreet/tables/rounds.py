@@ -8,7 +8,7 @@ round without a record has its place in a block like any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet._types import Booleans
 from discreet.data.frame import CellArray, Coded, Frame
+from discreet.data.stored.file_table import count_cells, cut
 from discreet.tables.declared_files import RowsAndLabels
 
 
@@ -61,9 +62,7 @@ class Rounds:
 
 def fill_rounds(rows: RowsAndLabels) -> Rounds:
     """Return rounds each of which has a record."""
-    column = rows.X[rows.X.columns[0]]
-    count = len(column.places if isinstance(column, Coded) else column)
-    return Rounds(rows, np.ones(count, dtype=np.bool_))
+    return Rounds(rows, np.ones(count_cells(rows.X), dtype=np.bool_))
 
 
 def cut_by_place(
@@ -118,27 +117,22 @@ def _join(parts: list[Rounds]) -> Rounds:
     if len(parts) == 1:
         return parts[0]
     names = parts[0].rows.X.columns
-    X = Frame({name: _join_columns([part.rows.X[name] for part in parts]) for name in names})
+    X = Frame({name: join_columns([part.rows.X[name] for part in parts]) for name in names})
     labels = [part.rows.y for part in parts if part.rows.y is not None]
     has_record = np.concatenate([part.has_record for part in parts])
-    return Rounds(RowsAndLabels(X, _join_columns(labels) if labels else None), has_record)
+    return Rounds(RowsAndLabels(X, join_columns(labels) if labels else None), has_record)
 
 
-def _join_columns(parts: list[CellArray | Coded]) -> CellArray | Coded:
+def join_columns(parts: Sequence[CellArray | Coded]) -> CellArray | Coded:
+    """Return the cells of all parts of a column."""
     coded = [part for part in parts if isinstance(part, Coded)]
     if not coded:
-        return np.concatenate([part for part in parts if not isinstance(part, Coded)])
-    starts = np.cumsum([0, *(part.distinct.size for part in coded)])
+        return np.concatenate([np.empty(0), *parts])
+    starts = np.cumsum([0, *(part.distinct.size for part in coded)]).tolist()
     places = [part.places + start for part, start in zip(coded, starts, strict=False)]
     return Coded(np.concatenate([part.distinct for part in coded]), np.concatenate(places))
 
 
 def _cut_rows(rows: RowsAndLabels, start: int, stop: int) -> RowsAndLabels:
-    X = Frame({name: _cut_column(rows.X[name], start, stop) for name in rows.X.columns})
-    return RowsAndLabels(X, None if rows.y is None else _cut_column(rows.y, start, stop))
-
-
-def _cut_column(cells: CellArray | Coded, start: int, stop: int) -> CellArray | Coded:
-    if isinstance(cells, Coded):
-        return Coded(cells.distinct, cells.places[start:stop])
-    return cells[start:stop]
+    X = Frame({name: cut(rows.X[name], start, stop) for name in rows.X.columns})
+    return RowsAndLabels(X, None if rows.y is None else cut(rows.y, start, stop))

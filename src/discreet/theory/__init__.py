@@ -2,7 +2,6 @@
 
 from discreet.theory.bound import Bound, Need
 from discreet.theory.bounds_table import BoundsTable, Estimate, best_lower, best_upper, bounds_for
-from discreet.theory.gradient_descent import steps
 from discreet.theory.registry import CATALOGUE, catalogue_in_markdown
 from discreet.theory.selection_bounds import (
     blocks_needed,
@@ -12,6 +11,7 @@ from discreet.theory.selection_bounds import (
     vote_chance,
 )
 from discreet.theory.setting import Setting
+from discreet.theory.upper_bounds import steps
 
 __all__ = [
     "CATALOGUE",

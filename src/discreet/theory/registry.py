@@ -8,16 +8,11 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from discreet.theory.bound import Bound
-from discreet.theory.exponential_sampling import EXPONENTIAL
-from discreet.theory.frank_wolfe import FRANK_WOLFE
-from discreet.theory.gradient_descent import GRADIENT_DESCENT
 from discreet.theory.lower_bounds import LOWER_BOUNDS
-from discreet.theory.objective_perturbation import OBJECTIVE_PERTURBATION
-from discreet.theory.output_perturbation import OUTPUT_PERTURBATION
-from discreet.theory.simplex_sampling import SIMPLEX
-from discreet.theory.sufficient_statistics import SUFFICIENT_STATISTICS
+from discreet.theory.perturbation import OBJECTIVE_PERTURBATION, OUTPUT_PERTURBATION
+from discreet.theory.simplex_sampling import FRANK_WOLFE, SIMPLEX
 from discreet.theory.table_one import TABLE_ONE
-from discreet.theory.zero import ZERO
+from discreet.theory.upper_bounds import EXPONENTIAL, GRADIENT_DESCENT, SUFFICIENT_STATISTICS, ZERO
 
 _ALL = (
     ZERO,

@@ -121,7 +121,7 @@ def _cases():
             ImplicitGradient(),
             GradientAscent(),
         ):
-            label = f"{mechanism.name.replace('_', ' ')}, {mechanism.schedule}, {unit.name}"
+            label = f"private ocp, {mechanism.algorithm}, {mechanism.schedule}, {unit.name}"
             yield IteratesCase(label, mechanism, _stream(), unit, budget, pair, rows, l2)
         yield MeanCase(f"online to batch, {unit.name}", OnlineToBatch(), _stream(), unit, budget,
                        _pair_of_records(unit, 3, place=0), rows, l2)  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet._html import notebook_html, sentence_html, table_html
+from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Vector
 
 NEGLIGIBLE = 1e-12

@@ -1,6 +1,6 @@
 """Audit a whole estimator by one fit: plant canaries at random, then guess which were planted.
 
-The claim, and a proof of every bound used here, is in ``docs/one_run_audits.md``.
+The claim, and a proof of every bound used here, is in ``docs/auditing.md``.
 """
 
 from discreet.audit.one_run.canaries import orthogonal_canaries

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, fields
 
 from discreet import _checks
-from discreet._html import notebook_html, sentence_html, table_html
+from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.audit.one_run.p_value import check_confidence
 from discreet.errors import InputError, InputTypeError

@@ -2,7 +2,7 @@
 
 The bound is the value of a linear programme, by weak duality: whatever the solver returns is only
 a proposal, from which :func:`certified_p_value` computes a bound that holds; the proof is in
-``docs/one_run_audits.md``.
+``docs/auditing.md``.
 """
 
 from __future__ import annotations

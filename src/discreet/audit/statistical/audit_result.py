@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from discreet._html import notebook_html, sentence_html, table_html
+from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.audit.statistical.certify import Evidence
 from discreet.audit.statistical.claims_plot import draw

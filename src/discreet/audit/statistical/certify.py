@@ -1,4 +1,4 @@
-r"""What counts of an event prove about a privacy guarantee (proof: ``docs/audit_method.md``).
+r"""What counts of an event prove about a privacy guarantee (proof: ``docs/auditing.md``).
 
 Hypothesis tests of a trade-off function by binomial counts, and Clopper-Pearson intervals. Let an
 event have chance p on one data set and q on the other. A profile delta(.), which holds in both

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet import _checks
-from discreet._threads import SINGLE_PRODUCTS
+from discreet._parallel import SINGLE_PRODUCTS
 from discreet._types import Vector
 from discreet.audit.scores import (
     BestCoordinate,

@@ -1,14 +1,16 @@
-"""Rows that live elsewhere: out-of-core tables in Parquet files, distributed ones in Dask.
+"""Rows that live elsewhere: tables in CSV and Parquet files, distributed ones in Dask.
 
 The entry point is :func:`open_table`: ``fit``, ``predict`` and the command line look at every such
 table through it, by its footers, types and partitions, before anything is paid. A new source is a
-class derived from :class:`StoredTable` and a line in ``SOURCES``. What happens in each pass over
-the rows, after the ledger was charged::
+class derived from :class:`StoredTable` and a line in ``SOURCES``; a file format says of itself what
+the command line has to know (``file_table.py``). A file of text is read whole before anything is
+paid (``csv.py``), and is then like a frame in memory. What happens in each pass over other rows,
+after the ledger was charged::
 
     files.py        1.parquet    2.parquet    3.parquet    still those that were checked?
                         |            |            |
     parquet.py          v            v            v        one thread decodes columns, and
-                    [ batch ]    [ batch ]    [ batch ]    prefetches a batch (_prefetch.py)
+                    [ batch ]    [ batch ]    [ batch ]    prefetches a batch (_parallel.py)
                         |
                         v                                  cut alike in every pass, wherever
     table.py        Piece  Piece  Piece  Piece  Piece      files and row groups end; encoded
@@ -22,8 +24,8 @@ the rows, after the ledger was charged::
     spill.py        SpiltStream  SpiltStream               written to a temporary file once, read
                         |             |                    back in later passes
                         v             v
-    _threads.py     map_in_order                           a few threads, which share a pool of
-                        |                                  buffers (_buffers.py)
+    _parallel.py    map_in_order                           a few threads
+                        |
                         v
     data/block.py   Block  Block  Block  Block  ...        a piece in parts that fit a cache; none
                         |                                  crosses pieces

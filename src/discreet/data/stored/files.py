@@ -146,12 +146,12 @@ def check_distinct(files: Sequence[StoredFile]) -> None:
             )
 
 
-def refuse_csv(path: str | os.PathLike[str]) -> None:
-    """Refuse what is called a CSV file, whose cells have no types; say who reads it."""
+def refuse_text(path: str | os.PathLike[str]) -> None:
+    """Refuse what is called a file of text that is packed, or split otherwise than by commas."""
     if Path(path).name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         raise InputError(
-            f"{path}: fit and predict read Parquet files; got the name of a CSV file. Pass the "
-            "data frame that pandas.read_csv makes of it, or use `discreet fit`, which reads CSV."
+            f"{path}: text is read from one .csv file at a time, unpacked and split by commas. "
+            "Pass the data frame that pandas.read_csv makes of it."
         )
 
 

@@ -7,16 +7,17 @@ a broken file may quote its cells, so it is not passed on.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Self, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from discreet._prefetch import prefetch
+from discreet._parallel import prefetch
 from discreet._types import Vector
 from discreet.data.arrow import (
     Meaning,
@@ -24,20 +25,21 @@ from discreet.data.arrow import (
     arrow_numbers,
     import_arrow,
     is_plain_text,
-    list_meanings,
 )
 from discreet.data.frame import CellArray, Coded, Frame, matrix_of, one_above_another
+from discreet.data.stored.file_table import FilePart, FileTable, are_files, repeat_value
 from discreet.data.stored.files import (
+    SUFFIXES,
     StoredFile,
     check_distinct,
     find_files,
     open_file,
     refuse_broken,
-    refuse_csv,
+    refuse_text,
     stop_at,
 )
 from discreet.data.stored.stream import CACHED_BYTES, Feed, StreamSource
-from discreet.data.stored.table import Encoding, Piece, RowPlace, StoredTable, Wanted
+from discreet.data.stored.table import Encoding, Piece, RowPlace, Wanted
 from discreet.errors import InputError, SourceChanged
 
 PREFETCHED = 1
@@ -49,13 +51,14 @@ BATCH_NUMBERS = 2**21
 BUFFER = 2**16
 """Bytes of a column that are read from a file at once."""
 
-PREDICTED_AT_ONCE = 2**16
+COPIED_AT_ONCE = 2**16
+"""Rows that are handed on together, to be written elsewhere."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParquetTable(StoredTable):
+class ParquetTable(FileTable):
     """Parquet files that make up one table; their footers have been read, none of their rows.
 
     Make one with ``open``.
@@ -83,6 +86,8 @@ class ParquetTable(StoredTable):
     files: tuple[StoredFile, ...]
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
 
+    suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
+
     @classmethod
     def owns(cls, X: object) -> bool:
         return isinstance(X, (str, os.PathLike, ParquetTable))
@@ -98,21 +103,12 @@ class ParquetTable(StoredTable):
         """
         if isinstance(X, cls):
             return X
-        refuse_csv(X)
+        refuse_text(X)
         import_arrow()
         paths, root = find_files(X)
         files = tuple(open_file(path, root) for path in paths)
         check_distinct(files)
         return cls(str(X), files)
-
-    def with_meanings(self, meanings: Mapping[str, Meaning]) -> ParquetTable:
-        """Return the same table, with what the cells of some columns mean."""
-        return replace(self, meanings=meanings)
-
-    def _add_meaning(self, column: Wanted) -> Wanted:
-        if column.name not in self.meanings:
-            return column
-        return replace(column, meaning=self.meanings[column.name])
 
     @property
     def count(self) -> int:
@@ -128,6 +124,27 @@ class ParquetTable(StoredTable):
     def width(self) -> int:
         return len(self.names)
 
+    @property
+    def parts(self) -> list[FilePart]:
+        return [FilePart(file.path, file.names) for file in self.files]
+
+    @property
+    def types(self) -> dict[str, Any]:
+        if self.files[0].twice:
+            raise InputError(f"{self.where}: column names must differ; one comes twice.")
+        return dict(self.files[0].types)
+
+    @property
+    def can_be_spread(self) -> bool:
+        return are_files(self.where)
+
+    def spread(self) -> Any:
+        import dask.dataframe
+
+        if Path(self.where).is_dir():  # names of folders may add columns
+            return dask.dataframe.read_parquet(str(Path(self.where).resolve()))
+        return dask.dataframe.read_parquet([str(file.path.resolve()) for file in self.files])
+
     def __repr__(self) -> str:
         count = len(self.files)
         names = ", ".join(repr(name) for name in self.names[:5])
@@ -138,7 +155,7 @@ class ParquetTable(StoredTable):
         """Refuse files without a wanted column, or with one of another type; reads no row."""
         for file in self.files:
             for column in wanted:
-                file.check_column(self._add_meaning(column))
+                file.check_column(self.add_meaning(column))
 
     def check_same_names(self) -> None:
         """Refuse files that have other columns than the first."""
@@ -167,6 +184,12 @@ class ParquetTable(StoredTable):
             if not _can_be_decoded(file, wanted):
                 refuse_broken(file.path)
 
+    def make_ready(self, wanted: Sequence[Wanted]) -> Self:
+        """Decode a single file once; of folders and patterns only the footers are read."""
+        if not self.can_be_spread:
+            self.check_pages(wanted)
+        return self
+
     def source(self, encoding: Encoding) -> StreamSource:
         encoding.check_apart()
         for column in encoding.not_features:
@@ -180,21 +203,12 @@ class ParquetTable(StoredTable):
             self,
             replace(
                 encoding,
-                features=tuple(map(self._add_meaning, encoding.features or ())),
-                target=None if target is None else self._add_meaning(target),
+                features=tuple(map(self.add_meaning, encoding.features or ())),
+                target=None if target is None else self.add_meaning(target),
             ),
         )
         feed.check()
         return StreamSource(feed)
-
-    def map_rows(self, answer: Callable[[Any], Any], columns: Sequence[Wanted] | None) -> Any:
-        """Return what ``answer`` says of each row; files are read a few rows at a time."""
-        if columns is None:
-            raise InputError("columns of files are found by name; this model knows no names.")
-        self.check(columns)
-        with closing(self.frames(columns, PREDICTED_AT_ONCE)) as frames:
-            answers = [answer(frame) for frame in frames]
-        return np.concatenate(answers) if answers else answer(_empty_frame(columns))
 
     def frames(
         self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
@@ -206,7 +220,7 @@ class ParquetTable(StoredTable):
         wanted, rows, skipped
             As for :meth:`batches`.
         """
-        wanted = [self._add_meaning(column) for column in wanted]
+        wanted = [self.add_meaning(column) for column in wanted]
         for file, batch in self.batches(wanted, rows, skipped):
             yield _read_frame(file, batch, wanted)
 
@@ -234,6 +248,21 @@ class ParquetTable(StoredTable):
                 for batch in _decode_file(file, wanted, rows, skipped):
                     yield file, batch
             skipped = max(0, skipped - file.rows)
+
+    def blocks(self, numbers: Collection[str] = ()) -> tuple[Any, Iterator[Any]]:
+        arrow, names, types = import_arrow(), self.names, self.files[0].types
+        if any(file.types[name] != types[name] for file in self.files for name in names):
+            raise InputError(f"{self.where}: a column has another type in another file.")
+        form = arrow.schema([(name, types[name]) for name in names])
+        blocks = (
+            arrow.Table.from_batches([batch]).select(names).cast(form)
+            for _, batch in self.batches([Wanted(name) for name in names], COPIED_AT_ONCE)
+        )
+        return form, blocks
+
+    @classmethod
+    def writer(cls, path: Path, form: Any) -> Any:
+        return import_arrow().parquet.ParquetWriter(path, form, write_page_checksum=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -451,29 +480,9 @@ def _read_frame(file: StoredFile, batch: Any, wanted: Sequence[Wanted]) -> Frame
 
 def _read_cells(file: StoredFile, batch: Any, column: Wanted) -> CellArray | Coded:
     if column.name not in file.types:
-        return _repeat_value(file.folders[column.name], batch.num_rows, column)
+        return repeat_value(file.folders[column.name], batch.num_rows, column)
     array = batch.column(column.name)
     return arrow_numbers(array) if column.is_number else arrow_codes(array, column.meaning)
-
-
-def _repeat_value(value: str | None, count: int, column: Wanted) -> CellArray | Coded:
-    """Return what a folder's name says, for each row of a file in it."""
-    if column.is_number:
-        return np.full(count, _number_spelt(value))
-    return Coded(list_meanings([value], column.meaning), np.zeros(count, dtype=np.int64))
-
-
-def _number_spelt(value: str | None) -> float:
-    """Return the number that a folder's name spells, NaN if none."""
-    try:
-        return np.nan if value is None else float(value)
-    except ValueError:
-        return np.nan
-
-
-def _empty_frame(wanted: Sequence[Wanted]) -> Frame:
-    """Return columns without a row."""
-    return Frame({column.name: _repeat_value(None, 0, column) for column in wanted})
 
 
 def _join_pieces(parts: Sequence[Piece]) -> Piece:

@@ -2,20 +2,24 @@
 
 ``fit``, ``predict`` and the command line open every stored table here. A new source (a database, a
 stream of Arrow batches) is a class derived from :class:`StoredTable`, in a file of its own, and a
-line in :data:`SOURCES`.
+line in :data:`SOURCES`; a new file format is one derived from :class:`FileTable`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from discreet.data.stored.csv import CsvTable
 from discreet.data.stored.dask import DaskTable
+from discreet.data.stored.file_table import FileTable, are_files, has_suffix
+from discreet.data.stored.files import check_ordinary
 from discreet.data.stored.parquet import ParquetTable
 from discreet.data.stored.table import OpenedTable, StoredTable, TargetCount, Wanted
-from discreet.errors import InputTypeError
+from discreet.errors import InputError, InputTypeError
 
-SOURCES: tuple[type[StoredTable], ...] = (ParquetTable, DaskTable)
+SOURCES: tuple[type[StoredTable], ...] = (CsvTable, ParquetTable, DaskTable)
 """Every kind of table that is stored elsewhere; the first that says a table is its own opens it."""
 
 
@@ -43,8 +47,8 @@ def open_table(
     Parameters
     ----------
     X
-        A Parquet file, a folder, a pattern; a Dask data frame or array; or a table that is open
-        already.
+        A CSV or Parquet file, a folder or pattern of Parquet files; a Dask data frame or array; or
+        a table that is open already.
     y
         Labels that come beside the table, where its source can take them: a Dask array or column,
         of several columns where several targets are asked for.
@@ -65,7 +69,7 @@ def open_table(
     >>> table.names, table.width
     (['age'], 1)
     """
-    return _look_at(X).with_targets(y, target, weight, targets)
+    return look_at(X).with_targets(y, target, weight, targets)
 
 
 def map_rows(answer: Callable[[Any], Any], X: Any, columns: Sequence[Wanted] | None = None) -> Any:
@@ -92,15 +96,61 @@ def map_rows(answer: Callable[[Any], Any], X: Any, columns: Sequence[Wanted] | N
     >>> map_rows(lambda frame: frame["age"] > 50, folder, [Wanted("age")])
     array([False,  True])
     """
-    return _look_at(X).map_rows(answer, columns)
+    return look_at(X).map_rows(answer, columns)
 
 
-def _look_at(X: Any) -> StoredTable:
+def look_at(X: Any) -> StoredTable:
+    """Return the table that something says the place of; reads no row."""
     if isinstance(X, StoredTable):
         return X
     for source in SOURCES:
         if source.owns(X):
             return source.open(X)
     raise InputTypeError(
-        f"X must be the path of Parquet files, or a Dask collection; got {type(X).__name__}."
+        f"X must be the path of a table, or a Dask collection; got {type(X).__name__}."
     )
+
+
+def open_files(path: Path | str) -> FileTable:
+    """Return the table in files: one of a known name, or those of a folder or pattern."""
+    table = look_at(path if are_files(path) else check_file(path))
+    if not isinstance(table, FileTable):
+        raise InputTypeError(f"{path}: expected the path of files.")
+    return table
+
+
+def check_file(path: Path | str) -> Path:
+    """Return the path of one file, refusing what is none or of another format."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder; expected one {_words_of_formats()} file.")
+    format_of(path)
+    check_ordinary(path)
+    with path.open("rb"):  # what the operating system refuses, it refuses here
+        return path
+
+
+def format_of(path: Path | str) -> type[FileTable]:
+    """Return the format that the name of a file asks for; refuse a name that asks for none.
+
+    Examples
+    --------
+    >>> format_of("patients.CSV").__name__, format_of("patients.pq").__name__
+    ('CsvTable', 'ParquetTable')
+    """
+    for each in _formats():
+        if has_suffix(path, each.suffixes):
+            return each
+    raise InputError(
+        f"{path}: a table must be a {_words_of_formats()} file; got "
+        f"{Path(path).suffix.lower() or 'no suffix'}. Convert it first."
+    )
+
+
+def _formats() -> list[type[FileTable]]:
+    return [source for source in SOURCES if issubclass(source, FileTable)]
+
+
+def _words_of_formats() -> str:
+    *others, last = (each.suffixes[0] for each in _formats())
+    return f"{', '.join(others)} or {last}"

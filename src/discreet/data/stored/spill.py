@@ -24,7 +24,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from discreet._buffers import BUFFERS
 from discreet.data.dense import PreparedArray
 from discreet.data.source import Prepared
 from discreet.errors import PrivacyError, SourceChanged
@@ -160,7 +159,7 @@ class Spill:
         file, slot = self._file, self._slots.get(place)
         if file is None or slot is None:
             raise PrivacyError("a temporary file was read after it was closed.")
-        matrix = BUFFERS.empty(slot.shape, order="F" if slot.by_columns else "C")
+        matrix = np.empty(slot.shape, order="F" if slot.by_columns else "C")
         vectors: dict[str, Any] = {
             name: np.empty(slot.shape[0], dtype=np.bool_ if name == "spoilt" else np.float64)
             for name in slot.parts

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet._threads import map_in_order, thread_count
+from discreet._parallel import map_in_order, thread_count
 from discreet._types import Integers, Vector
 from discreet.data.arrays import accept_rows
 from discreet.data.block import Block

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from discreet._buffers import BUFFERS
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Integers, Vector
 from discreet.data.arrays import accept_rows
 from discreet.data.arrow import arrow_codes
@@ -331,7 +330,7 @@ Answer = TypeVar("Answer")
 def run_quietly(work: Callable[[], Answer]) -> Answer | Broken:
     """Do the work; whatever it raises could quote rows in the log of a worker."""
     try:
-        with quiet(), BUFFERS.keep():
+        with silence():
             return work()
     except Exception:
         return Broken()

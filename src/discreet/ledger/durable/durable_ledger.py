@@ -24,8 +24,8 @@ from typing import Any
 import sqlalchemy as sql
 
 from discreet import _checks
-from discreet._foreign_server import runs_foreign_code
 from discreet.errors import InputError, LedgerError, PrivacyError, ReceiptError, UnitMismatch
+from discreet.foreign.fork_server import runs_foreign_code
 from discreet.ledger.abstract import (
     ANOTHER,
     FOREIGN,
@@ -45,9 +45,9 @@ from discreet.ledger.durable.dataset import DataSet, check_text
 from discreet.ledger.durable.dataset_name import are_same, find_look_alike, tidy_name
 from discreet.ledger.durable.hash_chain import BEGINNING, Line, next_line, parse_or_none
 from discreet.ledger.durable.high_water_mark import NOTHING, Mark, last_seen, remember
-from discreet.ledger.durable.migration import admit_answers, admit_hand_overs, seal_books
+from discreet.ledger.durable.ledger_store import LedgerStore
+from discreet.ledger.durable.migration import migrate
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
-from discreet.ledger.durable.store import Asked, Store
 from discreet.ledger.durable.summary import (
     SEAL,
     SUMMARY,
@@ -69,12 +69,12 @@ from discreet.ledger.durable.verification import (
     line_of,
     read_books,
     read_ledger,
-    read_lines,
     verify_books,
     verify_ledger,
 )
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import ONE_RECORD, Budget, Guarantee, Unit, unit_named
+from discreet.storage.transaction import Asked, Transaction
 
 UNPAID = (
     "foreign code in a private part pays nothing: how often it was run is not to be read off a "
@@ -104,42 +104,44 @@ HANDED = "handed"
 
 TAKEN_UP = "what this receipt paid for was handed over and taken up; the receipt is void."
 
-sql_tables.MIGRATIONS[1] = seal_books
-sql_tables.MIGRATIONS[2] = admit_hand_overs
-sql_tables.MIGRATIONS[3] = admit_answers
 
+@dataclass
+class Books:
+    """The summary of a data set and some lines of its history, and what is to be written next.
 
-@dataclass(frozen=True)
-class Change:
-    """A line to be added, and the summary after it.
-
-    One event of the hash chain, with the snapshot that is sealed by it.
+    What is written is one event of the hash chain, with the snapshot that is sealed by it.
     """
 
-    line: Line
-    charges: int
-    balance: str
+    summary: Any
+    lines: list[Line]
+    line: Line | None = None
+    after: Any = None
 
-    def summary(self, facts: str) -> Any:
-        """Return what the next charge is decided on."""
-        return SimpleNamespace(
-            facts=facts,
+    def add(
+        self,
+        charge: int,
+        state: State,
+        facts: Mapping[str, Any],
+        balance: str | None = None,
+        time: str | None = None,
+    ) -> None:
+        """Say which line is to be written; the balance stays as it is unless it is given.
+
+        The end of a release repeats the time of its opening: how long private work took may tell
+        something about the rows, and ledgers are kept for ever.
+        """
+        before = self.summary
+        balance, charges = balance or before.balance, max(before.charges, charge)
+        sealed = {SEAL: seal(before.facts, charges, balance), "time": time or _now()}
+        document = {"actor": _actor(), **facts, **sealed}
+        self.line = next_line(before.lines + 1, charge, state.value, before.head, document)
+        self.after = SimpleNamespace(
+            facts=before.facts,
             lines=self.line.number,
-            charges=self.charges,
+            charges=charges,
             head=self.line.digest,
-            balance=self.balance,
+            balance=balance,
         )
-
-    def statements(self, dataset: int) -> list[Asked]:
-        """Return what writes it."""
-        kept = {
-            "which": dataset,
-            "lines": self.line.number,
-            "charges": self.charges,
-            "head": self.line.digest,
-            "balance": self.balance,
-        }
-        return [(APPEND, self.line.row(dataset)), (KEEP, kept)]
 
 
 class Ledger(AbstractLedger):
@@ -179,10 +181,10 @@ class Ledger(AbstractLedger):
     def __init__(
         self, where: str | Path, dataset: str | None = None, *, part: str | None = None
     ) -> None:
-        self._store = Store(where)
+        self._store = LedgerStore(where)
         self._store.open()
-        with self._store.read_transaction() as connection:
-            self._id, self._facts = _find_dataset(connection, dataset, self._store.identity)
+        with self._store.read() as transaction:
+            self._id, self._facts = _find_dataset(transaction, dataset, self._store.identity)
         self.declared = DataSet.from_json(parse_or_none(self._facts))
         self._account = self.declared.account
         if part is not None:
@@ -249,20 +251,20 @@ class Ledger(AbstractLedger):
             key=uuid.uuid4().hex,
             rows_per_person=rows_per_person,
         )
-        store = Store(where)
+        store = LedgerStore(where)
         store.prepare()
-        with store.schema_transaction() as connection:
-            _open_books(connection, declared, store.identity)
+        with store.change_tables() as transaction:
+            _declare(transaction, declared, store.identity)
         return cls(where, dataset)
 
     @staticmethod
     def datasets(where: str | Path) -> tuple[DataSet, ...]:
         """Return what was declared about each data set of a ledger."""
-        store = Store(where)
+        store = LedgerStore(where)
         store.open()
-        with store.read_transaction() as connection:
-            found = connection.execute(sql.select(DATASETS.c.facts).order_by(DATASETS.c.id))
-            return tuple(DataSet.from_json(parse_or_none(facts)) for facts in found.scalars())
+        with store.read() as transaction:
+            found = transaction.fetch(sql.select(DATASETS.c.facts).order_by(DATASETS.c.id))
+        return tuple(DataSet.from_json(parse_or_none(each.facts)) for each in found)
 
     @staticmethod
     def verify_all(
@@ -284,10 +286,10 @@ class Ledger(AbstractLedger):
         tuple of Verification
             One for each data set.
         """
-        store = Store(where)
+        store = LedgerStore(where)
         store.open()
-        with store.read_transaction() as connection:
-            stored = read_ledger(connection)
+        with store.read() as transaction:
+            stored = read_ledger(transaction)
         return verify_ledger(stored, known, tuple(anchors))
 
     @property
@@ -359,21 +361,22 @@ class Ledger(AbstractLedger):
             "costs": costs_to_json(costs),
             "token": _hash_token(token),
             "version": _version(),
-            "actor": _actor(),
         }
 
-        def decide(summary: Any, _: list[Line]) -> Change | None:
-            balance = balance_of(summary)
-            if not self._account.admits(balance, guarantee, costs, self.part):
-                return None
-            after = dump_balance(self._account.add(balance, costs, self.part))
-            return self._change(summary, summary.charges + 1, State.RESERVED, facts, after)
+        def decide(books: Books) -> None:
+            balance = balance_of(books.summary)
+            if self._account.admits(balance, guarantee, costs, self.part):
+                after = dump_balance(self._account.add(balance, costs, self.part))
+                books.add(books.summary.charges + 1, State.RESERVED, facts, after)
 
         with _say_no_row_was_read():
-            summary, change = self._exchange(decide)
-        if change is None:
-            raise self._account.refusal(balance_of(summary), guarantee, self.part)
-        return Receipt(change.line.charge, guarantee, self, token, change.line.digest)
+            books = self._attempt(decide)
+            if books is None:
+                with self._open_books() as books:
+                    decide(books)
+        if books.line is None:
+            raise self._account.refusal(balance_of(books.summary), guarantee, self.part)
+        return Receipt(books.line.charge, guarantee, self, token, books.line.digest)
 
     def redeem(self, receipt: Receipt) -> None:
         with _say_no_row_was_read():
@@ -389,34 +392,25 @@ class Ledger(AbstractLedger):
         )
 
     def reclaim(self, receipt: Receipt) -> None:
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            own = _lines_of(_check_receipt(receipt).number, lines)
+        number = _check_receipt(receipt).number
+        with self._open_books(LINES_OF_CHARGE, number=number) as books:
+            own = _lines_of(number, books.lines)
             _recognise(receipt, self, own)
             state = _read_state(own[-1])
-            if state is State.OPENED:
-                return None
-            check_move(state, State.HANDED_OVER, State.OPENED)
-            facts = {"actor": _actor()}
-            return self._change(summary, receipt.number, State.OPENED, facts, summary.balance)
-
-        which = {"id": self._id, "number": _check_receipt(receipt).number}
-        self._exchange(decide, LINES_OF_CHARGE, which)
+            if state is not State.OPENED:
+                check_move(state, State.HANDED_OVER, State.OPENED)
+                books.add(number, State.OPENED, {})
 
     def take_up(self, number: int, token: str, guarantee: Guarantee) -> Receipt:
         _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
-        fresh, digests = uuid.uuid4().hex, list[str]()
-
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            own = _lines_of(number, lines)
+        fresh = uuid.uuid4().hex
+        with self._open_books(LINES_OF_CHARGE, number=number) as books:
+            own = _lines_of(number, books.lines)
             if own[0].document["guarantee"] != json.loads(guarantee.to_json()):
                 raise ReceiptError(ANOTHER)
             _check_handed(own, token)
-            digests.append(own[0].digest)
-            facts = {"actor": _actor(), "token": _hash_token(fresh)}
-            return self._change(summary, number, State.OPENED, facts, summary.balance)
-
-        self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
-        return Receipt(number, guarantee, self, fresh, digests[-1])
+            books.add(number, State.OPENED, {"token": _hash_token(fresh)})
+        return Receipt(number, guarantee, self, fresh, own[0].digest)
 
     def record_answers(
         self, number: int, count: int, head: str, *, after: str = ""
@@ -424,23 +418,16 @@ class Ledger(AbstractLedger):
         _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
         _checks.whole(count=count, at_least=0)
         check_text(head=head, after=after)
-        there = (0, "")
-
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            nonlocal there
-            (last,) = _lines_of(number, lines)
+        with self._open_books(LAST_OF_CHARGE, number=number) as books:
+            (last,) = _lines_of(number, books.lines)
             there = _answers_of(last)
-            if count <= there[0] or after != there[1]:
-                return None
-            state = _read_state(last)
-            if state.value not in STEPS[State.ANSWERING.value]:
-                raise ReceiptError(f"charge {number} is {state.value}; it pays for no answers.")
-            facts = {"actor": _actor(), ANSWERS: count, HEAD: head}
-            there = count, head
-            time = last.document["time"]  # when it was worked out is nobody's business
-            return self._change(summary, number, State.ANSWERING, facts, summary.balance, time)
-
-        self._exchange(decide, LAST_OF_CHARGE, {"id": self._id, "number": number})
+            if count > there[0] and after == there[1]:
+                state = _read_state(last)
+                if state.value not in STEPS[State.ANSWERING.value]:
+                    raise ReceiptError(f"charge {number} is {state.value}; it pays for no answers.")
+                there = count, head
+                time = last.document["time"]  # when it was worked out is nobody's business
+                books.add(number, State.ANSWERING, {ANSWERS: count, HEAD: head}, time=time)
         return there
 
     def refund(self, receipt: Receipt | int) -> None:
@@ -468,61 +455,44 @@ class Ledger(AbstractLedger):
         facts: Mapping[str, str] | None = None,
     ) -> None:
         number = receipt.number if isinstance(receipt, Receipt) else receipt
-
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            own = _lines_of(number, lines)
+        refunds, ends = after is State.REFUNDED, after in (State.RELEASED, State.FAILED)
+        asked = {} if refunds else {"number": number}
+        with self._open_books(LINES if refunds else LINES_OF_CHARGE, **asked) as books:
+            own = _lines_of(number, books.lines)
             if isinstance(receipt, Receipt):
                 _recognise(receipt, self, own)
             check_move(_read_state(own[-1]), before, after)
-            balance = summary.balance
-            if after is State.REFUNDED:
-                balance = dump_balance(self._standing_balance(lines, without=number))
-            said = {"actor": _actor(), **(facts or {})}
-            ends = after in (State.RELEASED, State.FAILED)
-            return self._change(
-                summary, number, after, said, balance, own[-1].document["time"] if ends else None
-            )
+            balance = None
+            if refunds:  # costs may be infinite and cannot be subtracted
+                balance = dump_balance(self._standing_balance(books.lines, without=number))
+            time = own[-1].document["time"] if ends else None
+            books.add(number, after, facts or {}, balance, time)
 
-        if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
-            self._exchange(decide, LINES, {"id": self._id})
-        else:
-            self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
+    @contextmanager
+    def _open_books(self, query: sql.Select[Any] | None = None, **which: int) -> Iterator[Books]:
+        """Lend the summary, and lines that are asked for, to be added to.
 
-    def _exchange(
-        self,
-        decide: Callable[[Any, list[Line]], Change | None],
-        query: sql.Select[Any] | None = None,
-        which: dict[str, int] | None = None,
-    ) -> tuple[Any, Change | None]:
-        """Read the summary, and lines that are asked for; decide; write what was decided.
-
-        All of it in one transaction, which is on disk when this ends.
+        All of it is one transaction, which is on disk when this ends.
         """
         if runs_foreign_code():
             raise PrivacyError(UNPAID)
-        if query is None and self._is_alone and (change := self._attempt(decide)):
-            return self._latest, change
         seen = last_seen(self.key)
-        questions: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
+        asked: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
         if query is not None:
-            questions.append((query, which or {}))
-        decided: list[tuple[Any, Change | None]] = []
+            asked.append((query, {"id": self._id, **which}))
+        with self._store.change(self._id) as transaction:
+            found, *rows = transaction.ask(*asked)
+            summary = check_summary(found, self._facts, seen, self.place)
+            books = Books(summary, [line_of(row) for some in rows for row in some])
+            yield books
+            if books.line is not None:
+                transaction.write(APPEND, books.line.row(self._id))
+                transaction.write(KEEP, {"which": self._id, **vars(books.after)})
+        latest, is_server = self._latest, not self._store.is_file
+        self._is_alone = is_server and latest is not None and latest.head == summary.head
+        self._remember_written(books)
 
-        def answer(found: list[list[Any]]) -> list[Asked]:
-            summary = found[0][0] if found[0] else None
-            check_summary(summary, self._facts, seen, self.place)
-            change = decide(summary, [line_of(row) for rows in found[1:] for row in rows])
-            decided.append((summary, change))
-            return [] if change is None else change.statements(self._id)
-
-        self._store.exchange(self._id, questions, answer)
-        summary, change = decided[-1]
-        on_server, latest = not self._store.is_file, self._latest
-        self._is_alone = on_server and latest is not None and latest.head == summary.head
-        self._remember_written(change)
-        return summary, change
-
-    def _attempt(self, decide: Callable[[Any, list[Line]], Change | None]) -> Change | None:
+    def _attempt(self, decide: Callable[[Books], None]) -> Books | None:
         """Decide on the summary as it was written last, and write if it still stands.
 
         For who seems to be alone on a server: one exchange of messages in place of two. Nothing is
@@ -530,41 +500,24 @@ class Ledger(AbstractLedger):
         very lines that it was decided on. Refusals are not believed: something may have been
         refunded.
         """
-        summary, seen = self._latest, last_seen(self.key)
-        change = decide(summary, [])
-        if change is None or seen.digest != summary.head:
+        if not self._is_alone or runs_foreign_code():
             return None
-        if not self._store.attempt(summary, change.statements(self._id)):
+        books, seen = Books(self._latest, []), last_seen(self.key)
+        decide(books)
+        if books.line is None or seen.digest != books.summary.head:
+            return None
+        facts = {"which": self._id, **vars(books.after), **books.line.row(self._id)}
+        if not self._store.attempt(books.summary, facts):
             self._is_alone = False
             return None
-        self._remember_written(change)
-        return change
+        self._remember_written(books)
+        return books
 
-    def _remember_written(self, change: Change | None) -> None:
+    def _remember_written(self, books: Books) -> None:
         """Remember what is on disk now."""
-        if change is not None:
-            remember(self.key, Mark(change.line.number, change.line.digest))
-            self._latest = change.summary(self._facts)
-
-    def _change(
-        self,
-        summary: Any,
-        charge: int,
-        state: State,
-        facts: dict[str, Any],
-        balance: str,
-        time: str | None = None,
-    ) -> Change:
-        """Return the line to be written.
-
-        The end of a release repeats the time of its opening: how long private work took may tell
-        something about the rows, and ledgers are kept for ever.
-        """
-        charges = max(summary.charges, charge)
-        sealed = {SEAL: seal(self._facts, charges, balance), "time": time or _now()}
-        number, before = summary.lines + 1, summary.head
-        line = next_line(number, charge, state.value, before, {**facts, **sealed})
-        return Change(line, charges, balance)
+        if books.line is not None:
+            remember(self.key, Mark(books.line.number, books.line.digest))
+            self._latest = books.after
 
     def _standing_balance(self, lines: list[Line], *, without: int) -> Balance:
         """Add up what stands, afresh."""
@@ -584,8 +537,8 @@ class Ledger(AbstractLedger):
         return self._account.costs(Guarantee.from_json(json.dumps(document["guarantee"])))
 
     def history(self) -> tuple[Entry, ...]:
-        with self._store.read_transaction() as connection:
-            lines = read_lines(connection, LINES, id=self._id)
+        with self._store.read() as transaction:
+            lines = [line_of(each) for each in transaction.fetch(LINES, id=self._id)]
         seen = last_seen(self.key)
         if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
             raise LedgerError(rollback_message(self.place, seen))
@@ -636,10 +589,9 @@ class Ledger(AbstractLedger):
 
     def _summary(self) -> Any:
         seen = last_seen(self.key)
-        with self._store.read_transaction() as connection:
-            found = connection.execute(SUMMARY, {"id": self._id, "seen": seen.line}).one_or_none()
-        check_summary(found, self._facts, seen, self.place)
-        return found
+        with self._store.read() as transaction:
+            found = transaction.fetch(SUMMARY, id=self._id, seen=seen.line)
+        return check_summary(found, self._facts, seen, self.place)
 
     def total(self, part: str | None = None) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
@@ -687,8 +639,8 @@ class Ledger(AbstractLedger):
         ``anchors`` are lines kept elsewhere: they show whether the history was rewritten as a
         whole, cut off, or an older copy put in its place.
         """
-        with self._store.read_transaction() as connection:
-            books = read_books(connection, self._id)
+        with self._store.read() as transaction:
+            books = read_books(transaction, self._id)
         return verify_books(books, known, tuple(anchors))
 
     def __repr__(self) -> str:
@@ -710,12 +662,12 @@ def _reopen(
     return Ledger(where, dataset, part=part)
 
 
-def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> None:
-    if sql_tables.is_made(connection):
-        sql_tables.migrate(connection)
+def _declare(transaction: Transaction, declared: DataSet, place: str) -> None:
+    if transaction.has(sql_tables.BOOKS):
+        migrate(transaction)
     else:
-        sql_tables.make(connection)
-    names = connection.execute(sql.select(DATASETS.c.name)).scalars().all()
+        sql_tables.make(transaction)
+    names = [each.name for each in transaction.fetch(sql.select(DATASETS.c.name))]
     there = next((name for name in names if are_same(name, declared.name)), None)
     if there is not None:
         raise InputError(
@@ -730,7 +682,7 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     facts, balance = dump_declaration(declared), dump_balance(declared.account.empty_balance())
     sealed = {"dataset": declared.to_json(), SEAL: seal(facts, 0, balance)}
     line = next_line(1, 0, DECLARED, BEGINNING, sealed)
-    connection.execute(
+    transaction.write(
         DATASETS.insert(),
         {
             "id": len(names) + 1,
@@ -742,13 +694,13 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
             "balance": balance,
         },
     )
-    connection.execute(APPEND, line.row(len(names) + 1))
+    transaction.write(APPEND, line.row(len(names) + 1))
 
 
-def _find_dataset(connection: sql.Connection, name: str | None, place: str) -> tuple[int, str]:
-    found = connection.execute(
+def _find_dataset(transaction: Transaction, name: str | None, place: str) -> tuple[int, str]:
+    found = transaction.fetch(
         sql.select(DATASETS.c.id, DATASETS.c.name, DATASETS.c.facts).order_by(DATASETS.c.id)
-    ).all()
+    )
     names = ", ".join(repr(each.name) for each in found)
     if name is None and len(found) != 1:
         raise InputError(f"{place!r} has several data sets: {names}. Say which.")

@@ -1,4 +1,4 @@
-"""The tables of a durable ledger, and how older ones are brought up to date.
+"""The tables of a durable ledger.
 
 The schema of the data base: an append-only log of events, and a summary of it. ``discreet_events``
 is the history: lines are added, never changed, each with the digest of itself and all lines before
@@ -9,12 +9,10 @@ line; ``verify`` works it out again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import sqlalchemy as sql
 
 from discreet.errors import LedgerError
+from discreet.storage.transaction import Transaction
 
 FORMAT = 4
 """Format 1 did not bind the summary into the history; 2 had no charges that are handed over, 3
@@ -22,11 +20,8 @@ neither answers on record nor persons with several records."""
 
 METADATA = sql.MetaData()
 
-BOOKS = sql.Table(
-    "discreet_books",
-    METADATA,
-    sql.Column("format", sql.Integer, nullable=False),
-)
+BOOKS = sql.Table("discreet_books", METADATA, sql.Column("format", sql.Integer, nullable=False))
+FORMATS = sql.select(BOOKS.c.format)
 
 DATASETS = sql.Table(
     "discreet_datasets",
@@ -69,64 +64,32 @@ APPEND_ONLY = {
 }
 """Against accidents; who may drop a trigger is caught by the digests."""
 
-Migration = Callable[[sql.Connection], Any]
-
-MIGRATIONS: dict[int, Migration] = {}
-"""What brings tables of a format to the next one."""
-
-
 GUARDS = {
-    "sqlite": "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'discreet%'",
-    "postgresql": "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'discreet%' "
+    "sqlite": "SELECT count(*) AS count FROM sqlite_master WHERE type = 'trigger' "
+    "AND name LIKE 'discreet%'",
+    "postgresql": "SELECT count(*) AS count FROM pg_trigger WHERE tgname LIKE 'discreet%' "
     "AND tgenabled <> 'D'",
 }
 
 
-def is_guarded(connection: sql.Connection) -> bool:
+def is_guarded(transaction: Transaction) -> bool:
     """Say whether the triggers are there that refuse changes of the history."""
-    kind = connection.dialect.name
-    found = connection.exec_driver_sql(
-        GUARDS[kind].replace("%", "%%") if kind != "sqlite" else GUARDS[kind]
-    )
-    wanted = sum("TRIGGER" in statement for statement in APPEND_ONLY[kind])
-    return int(found.scalar_one()) == wanted
+    (found,) = transaction.fetch(GUARDS[transaction.kind])
+    wanted = sum("TRIGGER" in statement for statement in APPEND_ONLY[transaction.kind])
+    return bool(found.count == wanted)
 
 
-def is_made(connection: sql.Connection) -> bool:
-    """Say whether there is a ledger."""
-    return sql.inspect(connection).has_table(BOOKS.name)
-
-
-def make(connection: sql.Connection) -> None:
+def make(transaction: Transaction) -> None:
     """Make the tables of an empty ledger."""
-    METADATA.create_all(connection, checkfirst=False)
-    for statement in APPEND_ONLY[connection.dialect.name]:
-        connection.exec_driver_sql(statement)
-    connection.execute(BOOKS.insert().values(format=FORMAT))
+    transaction.make(METADATA)
+    for statement in APPEND_ONLY[transaction.kind]:
+        transaction.write(statement)
+    transaction.write(BOOKS.insert(), {"format": FORMAT})
 
 
-FORMATS = sql.select(BOOKS.c.format)
-
-
-def found_format(connection: sql.Connection) -> int:
+def found_format(transaction: Transaction) -> int:
     """Return the format of a ledger."""
-    formats = connection.execute(FORMATS).scalars().all()
+    formats = [each.format for each in transaction.fetch(FORMATS)]
     if len(formats) != 1 or not isinstance(formats[0], int):
         raise LedgerError("the table discreet_books must have one line; the ledger was damaged.")
     return formats[0]
-
-
-def migrate(connection: sql.Connection) -> None:
-    """Bring tables of an older format up to date, one format after the other."""
-    present = found_format(connection)
-    if present > FORMAT:
-        raise LedgerError(
-            f"this ledger has format {present}; this version of discreet reads up to {FORMAT}. "
-            "Install a newer discreet; nothing was changed."
-        )
-    while present < FORMAT:
-        if present not in MIGRATIONS:
-            raise LedgerError(f"there is no way from format {present} of a ledger to {FORMAT}.")
-        MIGRATIONS[present](connection)
-        present += 1
-        connection.execute(BOOKS.update().values(format=present))

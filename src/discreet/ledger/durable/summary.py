@@ -70,12 +70,13 @@ def dump_balance(balance: Balance) -> str:
     return json.dumps(balance_to_json(balance))
 
 
-def check_summary(summary: Any, facts: str, seen: Mark, place: str) -> None:
-    """Refuse a summary that is not of the ledger that was opened, or not what its history says.
+def check_summary(found: list[Any], facts: str, seen: Mark, place: str) -> Any:
+    """Return a summary; not if it is of another ledger than was opened, or not as its history says.
 
     ``facts`` is what was declared when it was created, ``seen`` the last line that this process
     has seen.
     """
+    summary = next(iter(found), None)
     if summary is None or summary.facts != facts:
         raise LedgerError(f"the ledger at {place!r} was exchanged; open it again.")
     if (summary.formats, summary.format) != (1, sql_tables.FORMAT):
@@ -86,6 +87,7 @@ def check_summary(summary: Any, facts: str, seen: Mark, place: str) -> None:
         raise LedgerError(
             f"the summary of the ledger at {place!r} is not what its history says; run verify."
         )
+    return summary
 
 
 def rollback_message(place: str, seen: Mark) -> str:

@@ -26,6 +26,7 @@ from discreet.ledger.durable.high_water_mark import NOTHING, last_seen
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
 from discreet.ledger.durable.summary import SEAL, dump_balance, dump_declaration, seal
 from discreet.privacy import Guarantee
+from discreet.storage.transaction import Transaction
 
 DECLARED = "declared"
 """What the first line of a history says."""
@@ -116,11 +117,6 @@ STORED = sql.select(DATASETS).where(DATASETS.c.id == sql.bindparam("id"))
 LINES = sql.select(EVENTS).where(EVENTS.c.dataset == sql.bindparam("id")).order_by(EVENTS.c.line)
 
 
-def read_lines(connection: sql.Connection, query: Any, **which: int) -> list[Line]:
-    """Return lines of a history."""
-    return [line_of(each) for each in connection.execute(query, which)]
-
-
 def line_of(row: Any) -> Line:
     """Return a line as it was stored."""
     return Line(row.line, row.charge, row.what, row.text, row.digest)
@@ -139,10 +135,10 @@ class StoredBooks:
         return f"data set {self.number}" if self.summary is None else str(self.summary.name)
 
 
-def read_books(connection: sql.Connection, number: int) -> StoredBooks:
+def read_books(transaction: Transaction, number: int) -> StoredBooks:
     """Read everything at once; what takes time comes after the transaction."""
-    summary = connection.execute(STORED, {"id": number}).one_or_none()
-    return StoredBooks(number, summary, read_lines(connection, LINES, id=number))
+    summaries, lines = transaction.ask((STORED, {"id": number}), (LINES, {"id": number}))
+    return StoredBooks(number, next(iter(summaries), None), [line_of(each) for each in lines])
 
 
 @dataclass(frozen=True)
@@ -153,13 +149,15 @@ class StoredLedger:
     is_guarded: bool
 
 
-def read_ledger(connection: sql.Connection) -> StoredLedger:
+def read_ledger(transaction: Transaction) -> StoredLedger:
     """Read the history of every data set, also of those of which something is missing."""
-    numbers = set(connection.execute(sql.select(DATASETS.c.id)).scalars())
-    with_history = set(connection.execute(sql.select(EVENTS.c.dataset).distinct()).scalars())
-    everyone = numbers | with_history | set(range(1, max(numbers | with_history, default=0) + 1))
-    books = tuple(read_books(connection, number) for number in sorted(everyone))
-    return StoredLedger(books, sql_tables.is_guarded(connection))
+    found = transaction.fetch(
+        sql.union(sql.select(DATASETS.c.id), sql.select(EVENTS.c.dataset.label("id")))
+    )
+    numbers = {each.id for each in found}
+    everyone = numbers | set(range(1, max(numbers, default=0) + 1))
+    books = tuple(read_books(transaction, number) for number in sorted(everyone))
+    return StoredLedger(books, sql_tables.is_guarded(transaction))
 
 
 def verify_ledger(

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from discreet._threads import SINGLE_PRODUCTS
+from discreet._parallel import SINGLE_PRODUCTS
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.data.summation import FloatTotal

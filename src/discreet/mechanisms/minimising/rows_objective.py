@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from discreet._threads import SINGLE_PRODUCTS
+from discreet._parallel import SINGLE_PRODUCTS
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, SparseVector, Terms
 from discreet.mechanisms.base import labels_of, weigh

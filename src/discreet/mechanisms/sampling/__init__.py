@@ -4,7 +4,6 @@
 ``choice``           one of finitely many public candidates: thresholds, columns
 ``ranks``            grid points scored by their distance from a quantile
 ``range_draws``      two quantiles of some columns: the ends of their ranges
-``column_locations`` a location of each column, one drawn coefficient each
 ``sampled_model``    coefficients of a convex problem: what is accepted and planned
 ``lattice``          the points that may be drawn: a lattice inside a bounded set
 ``energy``           the sum of losses as an energy, and what rounding can do to it

@@ -6,13 +6,11 @@ Running sums with noise that is correlated over the steps:
 ``prefix_factor``      what a factor of running sums is: norms of columns, deviations, noise
 ``toeplitz_factor``    the square root of the matrix of running sums, and bands
 ``band_optimum``       the coefficients of a band with the least error
-``tree_factor``        the binary tree
-``factor_choice``      the factor that is asked for, or the least error among those that fit
+``tree_factor``        the binary tree; which factor goes with a stream
 ``correlated_noise``   noise step by step: secret state, packed for a hand-over
 ``prefix_calibration`` how much noise running sums need, and what their release promises
 ``open_batch``         what records add to the sum of their batch, in whole numbers
 ``running_sums``       batches filled and closed, and sessions that know nothing but running sums
-``leader``             coefficients from a running sum of gradients, and the learning rate
 ====================== =============================================================================
 
 Online algorithms that one record moves little, and independent noise on their iterates:
@@ -21,8 +19,7 @@ Online algorithms that one record moves little, and independent noise on their i
 ``online_algorithm``   what such an algorithm promises: how far one record moves it
 ``proximal_steps``     implicit gradient steps with a certified error
 ``gradient_steps``     explicit steps with a warm-up
-``linearised_leader``  sums of gradients at released points
 ``noise_schedule``     how noise is dealt out over the releases
-``noisy_iterates``     the mechanism that they share
+``noisy_iterates``     their iterates released with noise, and the session
 ====================== =============================================================================
 """

@@ -1,90 +1,34 @@
 """Iterates of an online algorithm, released with Gaussian noise after every batch of records.
 
-The common part of private online convex programming; proof in ``private_ocp.md``.
+The plan of private online convex programming and its session; proof in ``private_ocp.md``.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError, PrivacyError
+from discreet.errors import PrivacyError
 from discreet.mechanisms.base import YES, Verdict, grid_tolerances
 from discreet.mechanisms.interactive import (
-    InteractiveMechanism,
     InteractivePlan,
     Packed,
     Session,
-    stream_facts,
 )
-from discreet.mechanisms.streaming.noise_schedule import SCHEDULES, NoiseSchedule
+from discreet.mechanisms.streaming.noise_schedule import NoiseSchedule
 from discreet.mechanisms.streaming.online_algorithm import OnlineAlgorithm
 from discreet.noise import Noise, distance_of_gaussian
-from discreet.privacy import Budget, Gaussian, Guarantee, NoPrivacy, Unit, gaussian_multiplier
-from discreet.privacy import within as within_distance
+from discreet.privacy import Guarantee
 from discreet.questions import Question, Stream
 from discreet.record import Tolerance
 
 DRAWN_AT_ONCE = 4096
 """Numbers of noise drawn together: a key costs more than they do."""
-
-
-@dataclass(frozen=True)
-class NoisyIterates(InteractiveMechanism):
-    """Releases what an online algorithm has come to, with noise, after every batch."""
-
-    schedule: str = "regret"
-
-    def __post_init__(self) -> None:
-        _checks.one_of(SCHEDULES, schedule=self.schedule)
-
-    @property
-    @abstractmethod
-    def steps(self) -> type[OnlineAlgorithm]:
-        """The online algorithm."""
-
-    def accepts(self, question: Question, unit: Unit) -> Verdict:
-        verdict = accepts_stream(self.name, question)
-        return verdict and self.steps.accepts(question.problem)  # type: ignore[attr-defined]
-
-    def _plan(self, question: Stream, budget: Budget, unit: Unit) -> InteractivePlan:
-        algorithm = self.steps(question.problem, question.horizon)
-        if not budget.is_private:
-            return NoisyIteratesPlan(question, algorithm, None, Guarantee(NoPrivacy(), unit))
-        first = -(-algorithm.first // question.batch)
-        if first > question.updates:
-            raise CalibrationError(
-                "the stream is over before a record counts; declare a longer horizon, a smaller "
-                "batch or more ridge."
-            )
-        distance = distance_of_draws(question)
-        schedule = NoiseSchedule(
-            self.schedule,
-            mu=(1 - 2e-12) / gaussian_multiplier(budget, distance=distance),
-            moved=algorithm.sensitivity(unit) / question.problem.ridge * (1 + 1e-15),
-            offset=algorithm.offset,
-            first=first,
-            last=question.updates,
-            every=question.batch,
-            width=question.problem.width,
-            bound=algorithm.radius,
-        )
-        guarantee = Guarantee(
-            within_distance(Gaussian(schedule.total), distance),
-            unit,
-            stream_facts(question, unit),
-            quoted_delta=budget.delta,
-        )
-        reason = f"noise of the {self.schedule} schedule; its deviations add up to "
-        reason += f"{schedule.deviations:.3g}"
-        return NoisyIteratesPlan(question, algorithm, schedule, guarantee, reason)
 
 
 @dataclass(frozen=True, eq=False)

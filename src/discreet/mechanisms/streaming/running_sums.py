@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._sealed import Sealed
+from discreet._private_part import Sealed
 from discreet._types import Array, Vector
 from discreet.errors import InputError, PrivacyError
 from discreet.mechanisms.interactive import SEEN, Packed, Session

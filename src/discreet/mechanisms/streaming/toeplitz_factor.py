@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -62,6 +63,8 @@ def square_root_coefficients(count: int) -> Vector:
 @dataclass(frozen=True, eq=False)
 class ToeplitzFactor(PrefixFactor):
     """A Toeplitz matrix C of whole multiples of a power of two."""
+
+    draws_a_step: ClassVar[float] = 1.0
 
     steps: int
     coefficients: Vector
@@ -195,10 +198,6 @@ class ToeplitzFactor(PrefixFactor):
         weights = self.steps - np.arange(known.size)
         rest = self.steps - known.size
         return math.sqrt((known @ weights + self._settled * rest * (rest + 1) / 2) / self.steps)
-
-    @property
-    def draws_a_step(self) -> float:
-        return 1.0
 
     @property
     def rows_in_memory(self) -> int:

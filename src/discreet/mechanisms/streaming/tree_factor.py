@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from discreet.mechanisms.streaming.prefix_factor import (
     PrefixFactor,
     round_up,
 )
+from discreet.mechanisms.streaming.toeplitz_factor import optimal_band, square_root
 from discreet.noise import Noise
 
 WEIGHT_BITS = 20
@@ -49,15 +51,14 @@ class TreeFactor(PrefixFactor):
     (6.574, 9)
     """
 
+    name: ClassVar[str] = "tree"
+    draws_a_step: ClassVar[float] = 2.0
+
     steps: int
 
     def __post_init__(self) -> None:
         _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
         object.__setattr__(self, "steps", int(self.steps))
-
-    @property
-    def name(self) -> str:
-        return "tree"
 
     @property
     def levels(self) -> int:
@@ -122,10 +123,6 @@ class TreeFactor(PrefixFactor):
         return math.sqrt(total / self.steps)
 
     @property
-    def draws_a_step(self) -> float:
-        return 2.0
-
-    @property
     def rows_in_memory(self) -> int:
         return self.levels
 
@@ -177,3 +174,37 @@ class TreeNoise(CorrelatedNoise):
 
     def _remember(self, past: Array) -> None:
         self._estimates[:] = past
+
+
+FACTORS = ("auto", "square_root", "tree", "band")
+
+USUAL_BAND, LONGEST_BAND = 32, 256
+LONGEST_STREAM, MOST_NUMBERS = 2**15, 2**24
+"""Steps, and numbers of noise in memory, up to which the square root is taken unasked."""
+
+
+def choose_factor(
+    name: str, steps: int, width: int, band: int | None, participation: Participation
+) -> PrefixFactor:
+    """Return the factor that a name stands for."""
+    if name == "square_root":
+        return square_root(steps)
+    if name == "tree":
+        return TreeFactor(steps)
+    if name == "band":
+        return optimal_band(steps, _band(steps, band, participation))
+    candidates: list[PrefixFactor] = [TreeFactor(steps)]
+    if steps <= LONGEST_STREAM and steps * width <= MOST_NUMBERS:
+        candidates.append(square_root(steps))
+    if participation.within(steps) > 1:
+        candidates.append(optimal_band(steps, _band(steps, None, participation)))
+    return min(candidates, key=lambda factor: factor.error(participation))
+
+
+def _band(steps: int, band: int | None, participation: Participation) -> int:
+    """Return how long a band is: no longer than a record stays away, unless somebody says."""
+    if band is not None:
+        return min(band, steps)
+    if participation.within(steps) == 1:
+        return min(USUAL_BAND, steps)
+    return min(int(participation.separation), LONGEST_BAND, steps)

@@ -8,9 +8,8 @@
 ``score_counts``     rows counted by class and score, for the calibration of probabilities
 ``moments``          X'X and X'y, the sufficient statistics of least squares
 ``exact_gradient``   sums of gradients of losses of one margin
-``exact_directions`` sums of unit vectors, the gradients of distances
 ``softmax_gradient`` sums of gradients of several classes at once
-``gradient_sums``    which of these goes with which problem
+``gradient_sums``    sums of unit vectors, the gradients of distances; which goes with which problem
 ``batches``          over which rows a sum goes: all, Poisson samples, samples of a fixed size
 ``schedule``         how many noisy sums, their composition, and the least noise for them
 ``step_policy``      step sizes and averages that noisy gradient descent takes if nobody says

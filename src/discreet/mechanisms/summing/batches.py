@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,9 +60,7 @@ class Batches(ABC):
 class AllRows(Batches):
     """Every row in every step."""
 
-    @property
-    def rate(self) -> float:
-        return 1.0
+    rate: ClassVar[float] = 1.0
 
     def sentence(self) -> str:
         return "all rows"

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet._buffers import BUFFERS
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.mechanisms.summing.totals import INTEGER_ROOM
@@ -52,7 +51,7 @@ class ColumnSums:
                 clipped = self._clip(values)
                 if not is_exact or clipped.ndim == 1:
                     return grid.snap(clipped), grid.snap(np.square(clipped))
-                entries = grid.snap_as_floats(clipped, out=BUFFERS.empty_like(clipped))
+                entries = grid.snap_as_floats(clipped, out=np.empty_like(clipped))
                 np.square(clipped, out=clipped)
                 return entries, grid.snap_as_floats(clipped, out=clipped)
 
@@ -64,7 +63,7 @@ class ColumnSums:
     def _clip(self, values: Array) -> Array:
         if values.ndim == 1:
             return np.clip(values / self.unit, -self.entry_bound, self.entry_bound)
-        clipped = np.divide(values, self.unit, out=BUFFERS.empty_like(values))
+        clipped = np.divide(values, self.unit)
         return np.clip(clipped, -self.entry_bound, self.entry_bound, out=clipped)
 
     def split(self, totals: Vector, noise: float) -> ColumnTotals:

@@ -12,7 +12,7 @@ from discreet.mechanisms.summing.gradient_sums import GradientProblem
 from discreet.mechanisms.summing.schedule import Schedule
 from discreet.privacy import Unit
 from discreet.questions import Softmax, SpatialMedian
-from discreet.updates import (
+from discreet.solvers import (
     Adaptive,
     Average,
     Decreasing,

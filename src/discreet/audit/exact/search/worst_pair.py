@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet import _checks
-from discreet._html import notebook_html
+from discreet._page import notebook_html
 from discreet._types import Array, Vector
 from discreet.audit.exact import ExactResult, compare, declared_deltas
 from discreet.audit.exact.laws import OutputLaw

@@ -1,5 +1,0 @@
-"""``python -m discreet.demo``."""
-
-from discreet.demo import main
-
-main()
