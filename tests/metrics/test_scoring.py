@@ -264,7 +264,7 @@ def test_predictions_and_counts_agree_at_margins_that_probabilities_do_not_tell_
 
 
 def test_rows_that_are_alike_have_coins_of_their_own_in_every_container(tmp_path):
-    # 600 equal rows, each in one of two cells, a quarter in the smaller: 20 there have a chance of 1e-40.
+    # 600 equal rows in two cells, a quarter in the smaller: 20 there have a chance of 1e-40.
     same = pd.DataFrame(np.tile([[0.4, -0.3, 0.2]], (600, 1)), columns=list("abc"))
     table = same.assign(ill=1)
     parquet.write_table(pyarrow.table(table), tmp_path / "a.parquet", row_group_size=100)
