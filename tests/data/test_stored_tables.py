@@ -18,7 +18,7 @@ from scipy import sparse
 
 from discreet import LinearRegressor
 from discreet.data import Bounds, Interval, ParquetTable
-from discreet.data.encoded import EncodedSource
+from discreet.data.arrays import EncodedSource
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.stored import (
     SOURCES,

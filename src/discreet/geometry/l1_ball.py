@@ -10,11 +10,11 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
-from discreet.geometry.clipping import shrink_factors
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
     absolute_sums,
     pairwise_absolute_sums,
+    shrink_factors,
     sparse_absolute_sums,
     sum_roundings,
 )

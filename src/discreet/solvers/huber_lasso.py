@@ -39,8 +39,7 @@ from discreet._types import Array, Integers, Vector
 from discreet.geometry.limits import UNIT
 from discreet.penalties import L1
 from discreet.solvers.exact_steps import minimise_exactly
-from discreet.solvers.gradient import iterations_needed
-from discreet.solvers.proximal import accelerated_proximal_gradient
+from discreet.solvers.gradient import accelerated_proximal_gradient, iterations_needed
 from discreet.solvers.proximal_newton_method import proximal_newton
 
 BLOCK = 2048

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from discreet.data.arrays import EncodedSource
 from discreet.data.arrow import Meaning, arrow_codes, arrow_numbers, list_meanings
-from discreet.data.encoded import EncodedSource
 from discreet.data.frame import CellArray, Coded, Frame
 from discreet.data.kinds import kind_of
 from discreet.data.stored.table import Encoding, StoredTable, Wanted, check_found
