@@ -290,18 +290,6 @@ class ToyFeed(Feed):
     def shape(self):
         return COUNT, self.encoding.total_width
 
-    @property
-    def has_labels(self):
-        return self.encoding.target is not None
-
-    @property
-    def has_weights(self):
-        return self.encoding.weight is not None
-
-    @property
-    def is_sparse(self):
-        return self.encoding.is_sparse
-
     def check(self):
         return
 

@@ -26,6 +26,7 @@ from discreet.data.given_column import (
     family,
     is_sequence,
     list_cells,
+    type_of,
 )
 from discreet.data.kinds import NUMERIC_KINDS, TEXT, kind_of
 from discreet.data.source import refuse_changed
@@ -230,7 +231,7 @@ def _of_columns(columns: list[Any], X: Any, name: str) -> GivenMatrix:
     """Accept a data frame of numbers by the types of its columns."""
     if family(X) == "pandas" and _is_one_block(X.dtypes.tolist()):
         return GivenMatrix(X, X.to_numpy)
-    if any(kind_of(_type_of(column)).holds == TEXT for column in columns):
+    if any(kind_of(type_of(column)).holds == TEXT for column in columns):
         raise _no_table(name)
     given = [column_of(column, name) for column in columns]
     if any(column.kind == TEXT for column in given):  # bytes, too, are text in a column
@@ -243,10 +244,6 @@ def _side_by_side(columns: list[GivenColumn], count: int) -> Any:
     for target, column in zip(table.T, columns, strict=True):
         target[:] = column.numbers()
     return table
-
-
-def _type_of(column: Any) -> Any:
-    return column.type if family(column) == "pyarrow" else column.dtype
 
 
 def _is_one_block(dtypes: list[Any]) -> bool:

@@ -20,7 +20,7 @@ from discreet.data.arrow import import_arrow
 from discreet.data.cells import numbers_of
 from discreet.data.dense import bring_inside
 from discreet.data.frame import Coded
-from discreet.data.given_column import OBJECTS, GivenColumn, as_objects, column_of, family
+from discreet.data.given_column import OBJECTS, GivenColumn, as_objects, column_of, family, type_of
 from discreet.data.kinds import ANYTHING, OTHER, TEXT, check_kind, kind_of
 from discreet.data.matrix import columns_of
 from discreet.data.source import Prepared, Source
@@ -152,19 +152,15 @@ def loosen_labels(y: Any, check: Callable[[GivenColumn], None]) -> Any:
 def _holds(column: Any, labels: Labels) -> bool:
     """Say whether the type of a column can hold what is declared."""
     try:
-        check_kind("", "", labels, kind_of(_type_of(column)))
+        check_kind("", "", labels, kind_of(type_of(column)))
     except InputError:
         return False
     return True
 
 
-def _type_of(column: Any) -> Any:
-    return column.type if family(column) == "pyarrow" else column.dtype
-
-
 def _list_cells(column: Any) -> list[Any]:
     """Return cells as they are."""
-    kind = kind_of(_type_of(column))
+    kind = kind_of(type_of(column))
     if kind.holds == OTHER and not kind.is_bytes:
         return _list_others(column)
     given = column_of(column, "a column")
@@ -178,7 +174,7 @@ def _list_cells(column: Any) -> list[Any]:
 
 def _list_others(column: Any) -> list[Any]:
     """Return cells of a type neither of numbers nor of text: some may be numbers all the same."""
-    if getattr(_type_of(column), "kind", "") == "c":
+    if getattr(type_of(column), "kind", "") == "c":
         column = np.asarray(column)
     try:
         if isinstance(column, np.ndarray):
