@@ -198,9 +198,6 @@ class LinfBall(ConvexSet):
         corner = dimension if order == 1 else math.sqrt(dimension)
         return limits.round_up(corner * self.radius)
 
-    def _diameter(self, dimension: int, order: float) -> float:
-        return 2 * self._reach(dimension, order)
-
     def _vertex(self, directions: Array) -> Array:
         return -self.radius * np.sign(directions)
 

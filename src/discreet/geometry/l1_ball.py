@@ -92,9 +92,6 @@ class L1Ball(ConvexSet):
     def _reach(self, dimension: int, order: float) -> float:
         return self.radius
 
-    def _diameter(self, dimension: int, order: float) -> float:
-        return 2 * self.radius
-
     def _vertex(self, directions: Array) -> Array:
         steepest = np.abs(directions).argmax(axis=1)[:, None]
         slopes = np.take_along_axis(directions, steepest, axis=1)

@@ -97,9 +97,6 @@ class L2Ball(ConvexSet):
             return limits.round_up(math.sqrt(dimension) * self.radius)
         return self.radius
 
-    def _diameter(self, dimension: int, order: float) -> float:
-        return 2 * self._reach(dimension, order)
-
     def _vertex(self, directions: Array) -> Array:
         return -self.radius * unit_rows(directions)
 

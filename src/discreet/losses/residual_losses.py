@@ -72,7 +72,26 @@ class Squared(Loss):
 
 
 @dataclass(frozen=True)
-class Huber(Loss):
+class _RobustLoss(Loss):
+    """A loss of the residual with slopes up to the threshold and curvatures up to one."""
+
+    is_nonnegative: ClassVar[bool] = True
+    is_classifier: ClassVar[bool] = False
+
+    threshold: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", limits.size(threshold=self.threshold))
+
+    def _lipschitz(self, reach: float) -> float:
+        return self.threshold
+
+    def _smoothness(self, reach: float) -> float:
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Huber(_RobustLoss):
     r"""Squared loss for residuals up to k, absolute loss beyond, for any labels.
 
     .. math::
@@ -104,14 +123,6 @@ class Huber(Loss):
     array([-1. ,  0.5,  1. ])
     """
 
-    is_nonnegative: ClassVar[bool] = True
-    is_classifier: ClassVar[bool] = False
-
-    threshold: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", limits.size(threshold=self.threshold))
-
     @np.errstate(over="ignore")
     def value(self, y: Array, z: Array) -> Array:
         slope = self.slope(y, z)
@@ -123,18 +134,9 @@ class Huber(Loss):
     def curvature(self, y: Array, z: Array) -> Array:
         return np.where(np.abs(z - y) <= self.threshold, 1.0, 0.0)
 
-    def _lipschitz(self, reach: float) -> float:
-        return self.threshold
-
-    def _smoothness(self, reach: float) -> float:
-        return 1.0
-
-
-_JOINT_SMOOTHNESS = round_up(0.75 * math.sqrt(3))
-
 
 @dataclass(frozen=True)
-class PseudoHuber(Loss):
+class PseudoHuber(_RobustLoss):
     r"""A smooth Huber loss, quadratic for small residuals and linear for large, for any labels.
 
     .. math:: \ell(y, z) = k^2 \left(\sqrt{1 + r^2 / k^2} - 1\right) \qquad r = z - y
@@ -167,13 +169,7 @@ class PseudoHuber(Loss):
     2.4
     """
 
-    is_nonnegative: ClassVar[bool] = True
-    is_classifier: ClassVar[bool] = False
-
-    threshold: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", limits.size(threshold=self.threshold))
+    joint_smoothness: ClassVar[float] = round_up(0.75 * math.sqrt(3))
 
     @np.errstate(over="ignore")
     def value(self, y: Array, z: Array) -> Array:
@@ -193,22 +189,12 @@ class PseudoHuber(Loss):
         return curvatures
 
     @property
-    def joint_smoothness(self) -> float:
-        return _JOINT_SMOOTHNESS
-
-    @property
     def self_concordance(self) -> float:
         return round_up(1.5 / self.threshold)
 
-    def _lipschitz(self, reach: float) -> float:
-        return self.threshold
-
-    def _smoothness(self, reach: float) -> float:
-        return 1.0
-
 
 @dataclass(frozen=True)
-class LogCosh(Loss):
+class LogCosh(_RobustLoss):
     r"""A smooth Huber loss that turns linear exponentially fast, for any labels.
 
     .. math:: \ell(y, z) = k^2 \log \cosh(r / k) \qquad r = z - y
@@ -239,14 +225,7 @@ class LogCosh(Loss):
     2.0
     """
 
-    is_nonnegative: ClassVar[bool] = True
-    is_classifier: ClassVar[bool] = False
     joint_smoothness: ClassVar[float] = 2.0
-
-    threshold: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", limits.size(threshold=self.threshold))
 
     @np.errstate(over="ignore")
     def value(self, y: Array, z: Array) -> Array:
@@ -270,9 +249,3 @@ class LogCosh(Loss):
     @property
     def self_concordance(self) -> float:
         return round_up(2 / self.threshold)
-
-    def _lipschitz(self, reach: float) -> float:
-        return self.threshold
-
-    def _smoothness(self, reach: float) -> float:
-        return 1.0

@@ -82,16 +82,9 @@ class L1(Penalty):
         return distances
 
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
-        """Count roundings: one in the distance, one in the difference, and underflow.
-
-        An entry that stays zero is exact; any other is at least as large as the distance, up to
-        its error, so the distance errs by at most a relative u of the entry.
-
-        Parameters
-        ----------
-        size, dimension, step_error
-            As for :meth:`Penalty.prox_error`.
-        """
+        # Roundings: one in the distance, one in the difference, and underflow. An entry that stays
+        # zero is exact; any other is at least as large as the distance, up to its error, so the
+        # distance errs by at most a relative u of the entry.
         return (3 * UNIT + 2 * step_error) * size + underflow(dimension)
 
 
@@ -158,17 +151,9 @@ class L1L2(Penalty):
         return np.diag(kept / (1 + self.l2_weight * step))
 
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
-        """Add the two parts: the division only shrinks the error of the threshold.
-
-        Parameters
-        ----------
-        size, dimension, step_error
-            As for :meth:`Penalty.prox_error`.
-        """
-        lasso, ridge = L1(self.l1_weight), L2(self.l2_weight)
-        return lasso.prox_error(size, dimension, step_error) + ridge.prox_error(
-            size, dimension, step_error
-        )
+        # The division only shrinks the error of the threshold.
+        parts = L1(self.l1_weight), L2(self.l2_weight)
+        return sum(part.prox_error(size, dimension, step_error) for part in parts)
 
 
 REGIONS = (Box, L1Ball, L1L2Ball, L2Ball, LinfBall, Simplex, WholeSpace)
@@ -253,16 +238,9 @@ class L1Within(Penalty):
         return derivative * np.outer(kept, kept)
 
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
-        """Add the two parts: a projection does not enlarge what was lost before it.
-
-        On a simplex, what the last entry is raised by, at most the total and twice the point, errs
-        by two roundings and by twice the step's error, and the sum by one more rounding.
-
-        Parameters
-        ----------
-        size, dimension, step_error
-            As for :meth:`Penalty.prox_error`.
-        """
+        # A projection does not enlarge what was lost before it. On a simplex, what the last entry
+        # is raised by, at most the total and twice the point, errs by two roundings and by twice
+        # the step's error, and the sum by one more rounding.
         if not isinstance(self.region, Simplex):
             before = self.lasso.prox_error(size, dimension, step_error)
             return before + self.region.projection_error(size, dimension)

@@ -64,15 +64,8 @@ class L2(Penalty):
         return np.eye(w.size) / (1 + self.weight * step)
 
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
-        """Count roundings: two in the divisor, one in the division, and underflow.
-
-        The divisor 1 + a step errs no more, relatively, than the step does.
-
-        Parameters
-        ----------
-        size, dimension, step_error
-            As for :meth:`Penalty.prox_error`.
-        """
+        # Roundings: two in the divisor, which errs no more, relatively, than the step does; one in
+        # the division, and underflow.
         return (4 * UNIT + 2 * step_error) * size + underflow(dimension)
 
 
@@ -153,15 +146,8 @@ class WithRidge(Penalty):
         return self.penalty.prox_derivative(w / shrink, step / shrink) / shrink
 
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
-        """Add what happens to w/t, which Q's prox does not enlarge, to the error of Q's prox.
-
-        Both w/t and step/t err by three roundings, and no more than the step does besides.
-
-        Parameters
-        ----------
-        size, dimension, step_error
-            As for :meth:`Penalty.prox_error`.
-        """
+        # What happens to w/t, which Q's prox does not enlarge, and the error of Q's prox. Both w/t
+        # and step/t err by three roundings, and no more than the step does besides.
         before = self._ridge.prox_error(size, dimension, step_error)
         after = self.penalty.prox_error(size + before, dimension, 4 * UNIT + 2 * step_error)
         return before + after

@@ -212,6 +212,13 @@ class ParquetTable(FileTable):
     def frames(
         self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
     ) -> Generator[Frame, None, None]:
+        """Yield rows in order, at most so many at a time, never of two files.
+
+        Parameters
+        ----------
+        wanted, rows, skipped
+            As for :meth:`batches`.
+        """
         wanted = [self.add_meaning(column) for column in wanted]
         for file, batch in self.batches(wanted, rows, skipped):
             yield _read_frame(file, batch, wanted)
