@@ -4,7 +4,6 @@ from discreet.questions.base import Question
 from discreet.questions.best_subset import BestSubset, LassoSupport
 from discreet.questions.block_vote import BlockAverage, BlockVote, ColumnVotes
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
-from discreet.questions.cell_counts import CellCounts, FollowingCounts
 from discreet.questions.choices import (
     BestThreshold,
     ColumnLocations,
@@ -20,7 +19,7 @@ from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.sparse_problems import L1Problem, SparseProblem
 from discreet.questions.strongest_columns import StrongestColumns
-from discreet.questions.sums import RowCount, VectorMean, VectorSum
+from discreet.questions.sums import CellCounts, FollowingCounts, RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import SeveralOutputs, SpatialMedian, VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (

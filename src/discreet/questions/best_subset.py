@@ -61,10 +61,7 @@ class BestSubset(Question):
         object.__setattr__(self, "size", int(self.size))
         _checks.positive(coefficient=self.coefficient)
         _checks.truth(has_constant=self.has_constant)
-        labels = self.bounds.labels
-        if isinstance(labels, LabelSet) and len(labels.values) > 2:
-            raise InputError("a choice of subsets is for numbers or two classes.")
-        check_label_range(self.label_range, "a choice of subsets")
+        _check_label_range(self.bounds.labels, "a choice of subsets")
         if self.size > MOST_SIZE or self.bounds.n_features > MOST_COLUMNS:
             raise InputError(
                 f"all subsets are for {MOST_SIZE} of {MOST_COLUMNS:,} columns at most; use "
@@ -84,7 +81,7 @@ class BestSubset(Question):
     @property
     def label_range(self) -> Interval:
         """The range of labels, which is scaled to [-1, 1]."""
-        return label_range_of(self.bounds.labels)
+        return _label_range_of(self.bounds.labels)
 
     @property
     def coefficients(self) -> int:
@@ -97,7 +94,7 @@ class BestSubset(Question):
         return (1 + self.coefficients * self.coefficient) ** 2 / 2
 
 
-def label_range_of(labels: Labels | None) -> Interval:
+def _label_range_of(labels: Labels | None) -> Interval:
     """Return the least range that holds all labels."""
     if isinstance(labels, Interval):
         return labels
@@ -105,8 +102,11 @@ def label_range_of(labels: Labels | None) -> Interval:
     return Interval(min(values), max(values))
 
 
-def check_label_range(within: Interval, name: str) -> None:
-    """Refuse a range of labels that cannot be scaled to [-1, 1]: none, or one too small."""
+def _check_label_range(labels: Labels | None, name: str) -> None:
+    """Refuse several classes, and a range of labels that is too small to be scaled to [-1, 1]."""
+    if isinstance(labels, LabelSet) and len(labels.values) > 2:
+        raise InputError(f"{name} is for numbers or two classes.")
+    within = _label_range_of(labels)
     if not within.high - within.low >= SMALLEST:
         raise InputError(f"{name} needs labels that differ, by {SMALLEST:g} at least.")
 
@@ -195,15 +195,12 @@ class LassoSupport(Question):
                 f"sum to; got {self.curvature} and {self.ceiling}."
             )
         _checks.truth(has_constant=self.has_constant)
-        labels = self.bounds.labels
-        if isinstance(labels, LabelSet) and len(labels.values) > 2:
-            raise InputError("a LASSO is for numbers or two classes.")
-        check_label_range(self.label_range, "a LASSO")
+        _check_label_range(self.bounds.labels, "a LASSO")
 
     @property
     def label_range(self) -> Interval:
         """The range of labels, which is scaled to [-1, 1]."""
-        return label_range_of(self.bounds.labels)
+        return _label_range_of(self.bounds.labels)
 
     @property
     def largest_coefficient(self) -> float:

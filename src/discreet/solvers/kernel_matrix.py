@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +22,6 @@ CAREFUL_TILE = 512
 
 
 Places = slice | Integers
-
-
-class SquareMatrix(Protocol):
-    """A symmetric, positive semidefinite matrix that can be multiplied."""
-
-    def multiply(self, coefficients: Vector) -> Vector:
-        """Return the product with a vector."""
-        ...
 
 
 class KernelMatrix:
