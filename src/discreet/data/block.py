@@ -23,13 +23,7 @@ _NONE = slice(0, 0)
 
 
 def lies_by_columns(matrix: Array) -> bool:
-    """Say whether a column's entries lie together in memory, and a row's do not.
-
-    Examples
-    --------
-    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
-    (True, False)
-    """
+    """Say whether a column's entries lie together in memory, and a row's do not."""
     between_rows, between_columns = matrix.strides
     return between_rows == matrix.itemsize < between_columns
 
@@ -83,11 +77,22 @@ class Block(ABC):
     """A few clipped rows; the matrix itself is not copied to clip it.
 
     Every vector of coefficients or sums has one entry a column, the intercept's last.
+
+    Parameters
+    ----------
+    matrix
+        The rows before clipping: an ndarray or a SciPy CSR array, which both know how to multiply.
+    scale
+        What each row is multiplied by to clip it; None for one.
+    labels, weights
+        One for each row; None for none.
+    intercept
+        The constant of an extra last column; None for no such column.
     """
 
     def __init__(
         self,
-        matrix: Any,  # an ndarray or a SciPy CSR array: both know how to multiply
+        matrix: Any,
         scale: Vector | None,
         labels: Vector | None,
         weights: Vector | None,

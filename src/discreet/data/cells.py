@@ -83,13 +83,7 @@ def label_of(cell: object) -> Any:
 
 
 def text_of(cell: bytes) -> str | None:
-    """Return the text that bytes spell in UTF-8, None if they spell none.
-
-    Examples
-    --------
-    >>> text_of(b"yes"), text_of(bytes([255]))
-    ('yes', None)
-    """
+    """Return the text that bytes spell in UTF-8, None if they spell none."""
     try:
         return bytes.decode(cell)
     except UnicodeDecodeError:
@@ -112,13 +106,7 @@ def read_spelling(cell: object) -> float:
 
 
 def is_row(cell: Any) -> bool:
-    """Say whether a cell is a list, a tuple or an array of more than one.
-
-    Examples
-    --------
-    >>> is_row([1, 2]), is_row([1]), is_row("text")
-    (True, False, False)
-    """
+    """Say whether a cell is a list, a tuple or an array of more than one."""
     kind = type(cell)
     for base in (list, tuple):
         if issubclass(kind, base):

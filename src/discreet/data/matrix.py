@@ -90,14 +90,7 @@ def accept_matrix(X: Any, name: str = "X") -> GivenMatrix:
 
 
 def table_of(X: Any, name: str = "X") -> Any:
-    """Return an array of numbers or a sparse matrix, as it is if it is one; cells are read.
-
-    Examples
-    --------
-    >>> table_of([[1, "2.5"], [None, "x"]])
-    array([[1. , 2.5],
-           [nan, nan]])
-    """
+    """Return an array of numbers or a sparse matrix, as it is if it is one; cells are read."""
     return accept_matrix(X, name).numbers()
 
 
@@ -133,11 +126,6 @@ def hold_table(X: Any, name: str = "X") -> Any:
 
     Lists and foreign arrays become arrays, once and before anything is paid; what cannot be
     answered for is refused by its type.
-
-    Examples
-    --------
-    >>> hold_table([[1, "x"]])
-    array([[1, 'x']], dtype=object)
     """
     if sparse.issparse(X) or names_of(X, name) is not None:
         return X
@@ -191,13 +179,7 @@ def _foreign_table(X: Any, name: str) -> InputTypeError:
 
 
 def columns_of(X: Any) -> list[Any] | None:
-    """Return the columns of a data frame, None for anything else.
-
-    Examples
-    --------
-    >>> columns_of(np.zeros((2, 3))) is None
-    True
-    """
+    """Return the columns of a data frame, None for anything else."""
     if not _is_known_frame(X):
         return None
     match family(X):

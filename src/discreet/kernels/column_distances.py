@@ -8,20 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet._types import Array, Vector
+from discreet._types import Array
 from discreet.geometry import limits
-from discreet.kernels.base import ELEMENTARY, Domain, Kernel
+from discreet.kernels.base import ELEMENTARY, Domain, UnitKernel
 
 
 def sum_over_columns(rows: Array, points: Array, measure: Callable[[Array, Array], Array]) -> Array:
-    """Return the sum over columns j of ``measure(x_j, z_j)``, for each pair of points.
-
-    Examples
-    --------
-    >>> apart = lambda x, z: np.abs(x - z)
-    >>> sum_over_columns(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0], [1.0, 5.0]]), apart)
-    array([[3., 3.]])
-    """
+    """Return the sum over columns j of ``measure(x_j, z_j)``, for each pair of points."""
     total = np.zeros((len(rows), len(points)))
     for row_column, point_column in zip(rows.T, points.T, strict=True):
         total += measure(row_column[:, None], point_column[None, :])
@@ -48,7 +41,7 @@ def relative_squared_difference(x: Array, z: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(UnitKernel):
     r"""The Laplacian kernel, of absolute differences.
 
     .. math:: K(x, z) = e^{-\gamma \lVert x - z \rVert_1}
@@ -64,20 +57,12 @@ class Laplacian(Kernel):
     array([[0.3679]])
     """
 
-    gamma: float
-
     works_by_entries: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", limits.size(gamma=self.gamma))
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
         distances = sum_over_columns(rows, points, absolute_difference)
         distances *= -self.gamma
         return np.exp(distances, out=distances)
-
-    def _diagonal(self, rows: Array) -> Vector:
-        return np.ones(len(rows))
 
     def _error(self, bounds: Domain) -> float:
         return relative_exponent_error(bounds.n_features + 2)
@@ -89,7 +74,7 @@ def relative_exponent_error(roundings: int) -> float:
 
 
 @dataclass(frozen=True)
-class ChiSquared(Kernel):
+class ChiSquared(UnitKernel):
     r"""The chi-squared kernel, for counts and histograms.
 
     .. math:: K(x, z) = \exp\Big(-\gamma \sum_j \frac{(x_j - z_j)^2}{x_j + z_j}\Big)
@@ -111,17 +96,11 @@ class ChiSquared(Kernel):
 
     works_by_entries: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", limits.size(gamma=self.gamma))
-
     def _evaluate(self, rows: Array, points: Array) -> Array:
         counts, others = np.maximum(rows, 0.0), np.maximum(points, 0.0)
         distances = sum_over_columns(counts, others, relative_squared_difference)
         distances *= -self.gamma
         return np.exp(distances, out=distances)
-
-    def _diagonal(self, rows: Array) -> Vector:
-        return np.ones(len(rows))
 
     def _error(self, bounds: Domain) -> float:
         return relative_exponent_error(bounds.n_features + 8)

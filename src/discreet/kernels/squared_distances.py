@@ -12,7 +12,7 @@ from discreet._types import Array, Vector
 from discreet.errors import InputError
 from discreet.geometry import limits
 from discreet.geometry.norms import pairwise_sums
-from discreet.kernels.base import ELEMENTARY, Domain, Kernel
+from discreet.kernels.base import ELEMENTARY, Domain, Kernel, UnitKernel
 from discreet.kernels.column_distances import (
     relative_exponent_error,
     squared_difference,
@@ -42,13 +42,7 @@ def negative_squared_distances(rows: Array, points: Array, scale: float) -> Arra
 def negative_squared_distances_alone(
     rows: Array, points: Array, scale: float, largest: float
 ) -> Array:
-    r"""Return :math:`-s \lVert x - z \rVert^2`, each line a function of its row x alone.
-
-    Examples
-    --------
-    >>> negative_squared_distances_alone(np.array([[1.0]]), np.array([[3.0]]), 0.5, largest=1.0)
-    array([[-2.]])
-    """
+    r"""Return :math:`-s \lVert x - z \rVert^2`, each line a function of its row x alone."""
     product = multiply_alone(rows, np.ascontiguousarray(points.T), largest)
     product *= 2
     product -= pairwise_sums(rows * rows)[:, None]
@@ -78,7 +72,7 @@ ROUGHLY = 1024.0
 
 
 @dataclass(frozen=True)
-class RBF(Kernel):
+class RBF(UnitKernel):
     r"""The radial basis function kernel, also called Gaussian or squared exponential.
 
     .. math:: K(x, z) = e^{-\gamma \lVert x - z \rVert^2}
@@ -94,11 +88,6 @@ class RBF(Kernel):
     array([[0.6065],
            [1.    ]])
     """
-
-    gamma: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", limits.size(gamma=self.gamma))
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
         exponents = negative_squared_distances(rows, points, self.gamma)
@@ -116,9 +105,6 @@ class RBF(Kernel):
     def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
         exponents = negative_squared_distances_alone(rows, points, self.gamma, largest)
         return np.exp(exponents, out=exponents)
-
-    def _diagonal(self, rows: Array) -> Vector:
-        return np.ones(len(rows))
 
     def _error(self, bounds: Domain) -> float:
         return squared_distance_error(bounds, self.gamma) + ELEMENTARY

@@ -223,13 +223,7 @@ class MarginSoftmax:
 
 
 def softmax_of(loss: Loss) -> MarginSoftmax | None:
-    """Return the loss of several classes that a loss of two is the case of, None if there is none.
-
-    Examples
-    --------
-    >>> softmax_of(MarginLogistic(2.0))
-    MarginSoftmax(margin=2.0)
-    """
+    """Return the loss of several classes that a loss of two is the case of, None if none is."""
     if isinstance(loss, MarginLogistic):
         return MarginSoftmax(loss.margin)
     return MarginSoftmax() if isinstance(loss, Logistic) else None

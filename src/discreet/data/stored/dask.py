@@ -32,13 +32,7 @@ from discreet.questions.bounds import Bounds
 
 
 def is_dask(X: object) -> bool:
-    """Say whether this is a Dask collection, without importing Dask.
-
-    Examples
-    --------
-    >>> is_dask([[1.0]])
-    False
-    """
+    """Say whether this is a Dask collection, without importing Dask."""
     return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "__dask_graph__")
 
 

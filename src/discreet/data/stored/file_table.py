@@ -205,13 +205,7 @@ class WholeTable(FileTable):
 
 
 def are_files(path: str | os.PathLike[str]) -> bool:
-    """Say whether this is a folder or a pattern, which may stand for many files.
-
-    Examples
-    --------
-    >>> are_files("patients/*.parquet"), are_files("patients.csv")
-    (True, False)
-    """
+    """Say whether this is a folder or a pattern, which may stand for many files."""
     place = os.fspath(path)
     return os.path.isdir(place) or (glob.has_magic(place) and not os.path.exists(place))
 

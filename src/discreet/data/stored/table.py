@@ -405,13 +405,7 @@ class OpenedTable:
 
 
 def names_of_targets(target: Any, count: TargetCount) -> tuple[str, ...]:
-    """Return the names of targets, as many as may be asked for.
-
-    Examples
-    --------
-    >>> names_of_targets("ill", "one"), names_of_targets(["ill", "cost"], "several")
-    (('ill',), ('ill', 'cost'))
-    """
+    """Return the names of targets, as many as may be asked for."""
     if target is None:
         return ()
     if count == "none":
