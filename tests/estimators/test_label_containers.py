@@ -19,8 +19,8 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from discreet import Budget, MemoryLedger
+from discreet.data.cells import DeclaredLabels
 from discreet.data.frame import matrix_of
-from discreet.data.spelling import DeclaredLabels
 from discreet.data.stored.table import Encoding, Wanted
 from discreet.data.stored.worker import Reading
 from discreet.errors import InputError, InputTypeError

@@ -20,7 +20,7 @@ from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.kernels import RBF, BoundedKernel, Kernel, Laplacian, Linear, Matern, Polynomial
 from discreet.linear_model import LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
-from discreet.losses.softmax import MarginSoftmax, softmax_of
+from discreet.losses.logistic import MarginSoftmax, softmax_of
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.preprocessing.fourier_map import ANGLES, HAIR, FourierMap
 from discreet.preprocessing.landmark_map import LandmarkMap

@@ -23,7 +23,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from discreet import _checks
 from discreet.data import Rows
-from discreet.data.encoded import EncodedSource
+from discreet.data.arrays import EncodedSource
 from discreet.data.given_column import GivenColumn, column_of, family
 from discreet.data.labels import accept_column
 from discreet.data.matrix import columns_of, hold_table

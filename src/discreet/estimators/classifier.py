@@ -23,7 +23,7 @@ from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked
 from discreet.losses import Loss, ProbabilisticLoss
-from discreet.losses.softmax import softmax_of
+from discreet.losses.logistic import softmax_of
 from discreet.mechanisms.signal_rules import Settings, find_settings
 from discreet.questions import OneVsRest
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
-from discreet.losses.softmax import softmax_of
+from discreet.losses.logistic import softmax_of
 from discreet.mechanisms import (
     LEARNERS,
     AcceleratedGradient,

@@ -12,8 +12,8 @@ from sklearn.base import RegressorMixin
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.data.arrays import EncodedSource
 from discreet.data.cells import is_row
-from discreet.data.encoded import EncodedSource
 from discreet.data.labels import as_floats
 from discreet.data.matrix import accept_matrix
 from discreet.data.stored import Encoding, open_table

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet._types import Array, Vector
-from discreet.data.encoded import EncodedSource
+from discreet.data.arrays import EncodedSource
 from discreet.data.frame import Frame
 from discreet.data.given_column import GivenColumn
 from discreet.data.matrix import hold_table

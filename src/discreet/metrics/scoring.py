@@ -39,7 +39,7 @@ from discreet.metrics.two_classes import (
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import CellCounts, FollowingCounts
-from discreet.questions.following_counts import FARTHEST
+from discreet.questions.sums import FARTHEST
 from discreet.record import Fact, Origin, Release
 
 CountsOfCells = CellCounts | FollowingCounts

@@ -27,7 +27,7 @@ from discreet.geometry import Box, ConvexSet, L2Ball
 from discreet.mechanisms import NoisyAggregate
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockAverage
-from discreet.questions.block_average import AGGREGATES
+from discreet.questions.block_vote import AGGREGATES
 from discreet.record import Fact, Origin
 
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discreet import _checks
-from discreet.data.block_types import loosen_labels, loosen_rows
 from discreet.data.given_column import family
+from discreet.data.records import loosen_labels, loosen_rows
 from discreet.data.stored import is_table
 from discreet.errors import InputError, InteractionEnded, LargeDeltaWarning
 from discreet.estimators.base import PrivateEstimator, Table, noise_from, silence
