@@ -10,8 +10,8 @@ import pytest
 
 from discreet import Budget, GaussianSum, LinearClassifier, MemoryLedger, Rows, VectorSum, release
 from discreet.errors import LargeDeltaWarning
-from discreet.gate import UNCOUNTED
 from discreet.geometry import Box
+from discreet.interaction.settlement import UNCOUNTED
 from discreet.linear_model import LogisticRegression, SimplexRegression
 from discreet.location import Median
 from discreet.privacy.large_delta import question_delta
