@@ -105,7 +105,7 @@ TOYS = {
                 ),
                 ('    "ExponentialSampling": ', '    "EntrySum": "entry_sum",\n'),
             ],
-            "src/discreet/audit/catalogue.py": [
+            "src/discreet/audit/cases": [
                 ("    LaplaceSum,\n", "    EntrySum,\n"),
                 ("    ColumnQuantiles,\n", "    EntryTotal,\n"),
                 (
