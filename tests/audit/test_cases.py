@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import audit
-from discreet.audit.catalogue import _MAKERS, NAMES, MechanismRun, cases, units_of
+from discreet.audit.cases import _MAKERS, NAMES, MechanismRun, cases, units_of
 from discreet.errors import InputError
 from discreet.mechanisms import REGISTRY
 
