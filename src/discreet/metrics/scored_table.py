@@ -27,8 +27,7 @@ from discreet.data.source import Source
 from discreet.data.stored import Encoding, OpenedTable, RowPlace, Wanted, is_table, open_table
 from discreet.errors import InputError
 from discreet.estimators.base import accept_target, check_lengths, noise_from
-from discreet.estimators.classes import encode_labels
-from discreet.estimators.targets import ClassTarget, LabelTarget
+from discreet.estimators.targets import ClassTarget, LabelTarget, encode_labels
 from discreet.metrics.row_outputs import ModelOutputs, ReadableRows
 
 Join = Callable[[Array, Vector, RowPlace], Array]

@@ -12,10 +12,6 @@ import math
 from dataclasses import replace
 
 from discreet.errors import InputError
-from discreet.estimators.interval_choice import add_intervals, check_intervals
-from discreet.estimators.least_squares import choose_least_error, match_noise
-from discreet.estimators.stating import choose_mechanism, state_question
-from discreet.estimators.task import Asked, LinearTask
 from discreet.losses import Squared
 from discreet.mechanisms import (
     AcceleratedGradient,
@@ -25,12 +21,17 @@ from discreet.mechanisms import (
     ObjectivePerturbation,
     PrivateRanges,
     PrivateStandardisation,
+    SandwichMoments,
+    SufficientStatistics,
 )
 from discreet.mechanisms.private_ranges import RANGES_SHARE
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.mechanisms.sampling.range_draws import RangeDraws
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
+from discreet.policy.least_squares import choose_least_error, match_noise
+from discreet.policy.stating import choose_mechanism, state_question
+from discreet.policy.task import Asked, LinearTask
 from discreet.questions import OneVsRest, Problem
 from discreet.questions.sought_ranges import SoughtRanges
 
@@ -206,3 +207,46 @@ def _settle(task: LinearTask) -> tuple[LinearTask, tuple[str, ...]]:
         alpha = match_noise(replace(settled, absolute=None))
         settled = replace(settled, absolute=replace(task.absolute, alpha=alpha))
     return settled, reasons
+
+
+RESIDUAL_SHARE = 0.15
+"""The share of mu squared for squared residuals, if least squares come from their statistics."""
+
+WITHOUT = "Leave it out, or fit with intervals=False."
+
+
+def check_intervals(task: LinearTask) -> None:
+    """Refuse what no interval is derived for, before anything is paid."""
+    if task.budget.is_private and task.budget.delta == 0:
+        raise InputError(
+            "intervals are derived for Gaussian noise, which needs delta > 0; declare a small "
+            "delta, or fit with intervals=False."
+        )
+    if task.classes > 2:
+        raise InputError(
+            f"intervals are for two classes; got {task.classes}, whose models share one budget. "
+            "Fit one-vs-rest models yourself, or fit with intervals=False."
+        )
+    if task.domain is not None:
+        raise InputError(f"a domain biases coefficients in ways that no interval covers. {WITHOUT}")
+    if task.absolute is not None:
+        raise InputError(f"a lasso biases coefficients in ways that no interval covers. {WITHOUT}")
+
+
+def add_intervals(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism followed by what standard errors are made of."""
+    if isinstance(mechanism, PrivateStandardisation):
+        second = add_intervals(mechanism.second)
+        if isinstance(second, Learner):
+            return mechanism.with_second(second)
+    if isinstance(mechanism, SandwichMoments):
+        return mechanism
+    if isinstance(mechanism, ObjectivePerturbation):
+        is_open = mechanism.law is None
+        return SandwichMoments(ObjectivePerturbation("gaussian") if is_open else mechanism)
+    if isinstance(mechanism, SufficientStatistics):
+        return SandwichMoments(mechanism, outer_share=RESIDUAL_SHARE)
+    raise InputError(
+        f"no intervals are derived for {mechanism.name}; use mechanism='auto', or fit with "
+        "intervals=False."
+    )

@@ -7,7 +7,7 @@ import math
 from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.fields import with_fields
-from discreet.estimators.kernel_features import KernelEstimator
+from discreet.kernel.kernel_features import KernelEstimator
 from discreet.preprocessing.fourier_map import FourierMap
 
 

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 from discreet.errors import DiscreetError
-from discreet.estimators.task import Asked
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
 from discreet.mechanisms import InteractiveMechanism, Mechanism, PrivateOCP, mechanism_named
 from discreet.penalties import Indicator
+from discreet.policy.task import Asked
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Problem, Stream
 

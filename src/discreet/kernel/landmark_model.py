@@ -18,17 +18,17 @@ from discreet.errors import InputError, InputTypeError
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
-from discreet.estimators.kernel_features import KernelEstimator
-from discreet.estimators.kernel_penalty import usual_kernel_ridge
 from discreet.estimators.linear import COUNTED, INTERCEPT_SHARE
-from discreet.estimators.synthetic_points import fill_domain
 from discreet.estimators.targets import LearningTarget, require_target
-from discreet.estimators.task import Asked, LinearTask, Shape
+from discreet.kernel.kernel_features import KernelEstimator
+from discreet.kernel.synthetic_points import fill_domain
 from discreet.kernels import RBF, BoundedKernel, CallableKernel, Kernel, Precomputed
 from discreet.kernels.landmark_span import longest_landmark
 from discreet.losses import Loss
 from discreet.mechanisms import ProjectedKernel
 from discreet.mechanisms.projected_kernel import basis_of, expand
+from discreet.policy.penalty_strength import usual_kernel_ridge
+from discreet.policy.task import Asked, LinearTask, Shape
 from discreet.preprocessing.landmark_map import LandmarkMap
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, KernelQueries, LabelSet

@@ -6,12 +6,12 @@ import math
 from dataclasses import replace
 
 from discreet.errors import CalibrationError, DiscreetError, NotAccepted
-from discreet.estimators.penalty_strength import VANISHING
-from discreet.estimators.stating import choose_mechanism, state_question
-from discreet.estimators.task import LinearTask
 from discreet.mechanisms import Plan
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
+from discreet.policy.penalty_strength import VANISHING
+from discreet.policy.stating import choose_mechanism, state_question
+from discreet.policy.task import LinearTask
 
 CANDIDATES = ("sufficient_statistics", "objective_perturbation")
 

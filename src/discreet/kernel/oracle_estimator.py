@@ -21,10 +21,8 @@ from discreet.errors import InputError, InteractionEnded, PrivacyError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
-from discreet.estimators.fields import with_fields
-from discreet.estimators.kernel_penalty import usual_kernel_ridge
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.targets import (
     ClassTarget,
     LearningTarget,
@@ -32,7 +30,6 @@ from discreet.estimators.targets import (
     interval_of,
     require_target,
 )
-from discreet.estimators.task import Asked, Shape
 from discreet.gate import consult
 from discreet.geometry import L2Ball
 from discreet.interaction import Oracle
@@ -48,6 +45,8 @@ from discreet.losses import (
     SmoothedHinge,
 )
 from discreet.mechanisms import Mechanism, OracleAnswer, QueryMechanism
+from discreet.policy.penalty_strength import usual_kernel_ridge
+from discreet.policy.task import Asked, Shape
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit

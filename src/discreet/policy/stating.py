@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from discreet.errors import InputError
-from discreet.estimators.penalty_strength import choose_ridge
-from discreet.estimators.task import LinearTask
 from discreet.mechanisms import (
     EachAgainstTheRest,
     ExponentialSampling,
@@ -16,6 +14,8 @@ from discreet.mechanisms import (
     mechanism_named,
 )
 from discreet.penalties import L1, Indicator, L1Within, Penalty
+from discreet.policy.penalty_strength import choose_ridge
+from discreet.policy.task import LinearTask
 from discreet.questions import LabelSet, OneVsRest, Problem
 
 
