@@ -55,7 +55,7 @@ def test_it_runs_without_a_terminal(tmp_path, encoding):
             "-W",
             "error",
             "-c",
-            f"from discreet.demo import main; main(**{SMALL})",
+            f"from discreet.cli.demonstration import main; main(**{SMALL})",
         ],
         capture_output=True,
         cwd=tmp_path,
@@ -112,12 +112,13 @@ def test_a_folder_that_cannot_be_written_to_only_costs_the_picture(tmp_path, cap
     assert "it cannot be written here: No such file or directory." in words
 
 
-def test_the_module_can_be_run(monkeypatch):
+def test_the_command_shows_it(monkeypatch):
     calls = []
-    monkeypatch.setattr(demonstration, "main", lambda: calls.append("main"))
-    monkeypatch.delitem(sys.modules, "discreet.demo", raising=False)
-    runpy.run_module("discreet.demo", run_name="__main__")
-    assert calls == ["main"]
+    monkeypatch.setattr(demonstration, "main", lambda **options: calls.append(options))
+    monkeypatch.setattr(sys, "argv", ["discreet", "demo"])
+    with pytest.raises(SystemExit):
+        runpy.run_module("discreet", run_name="__main__")
+    assert calls == [{"patients": demonstration.PATIENTS}]
 
 
 def test_four_fits_out_of_five_lie_in_the_band():

@@ -11,8 +11,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from discreet.client import Client, ClientAnswer, ServiceRefused
 from discreet.errors import InputError
+from discreet.service import Client, ClientAnswer, ServiceRefused
 
 ANSWER = {
     "prediction": "yes", "value": 0.5, "scale": 0.1, "status": "answered", "probabilities": None,

@@ -23,8 +23,6 @@ from discreet import _checks, _json
 from discreet._types import Json
 from discreet.errors import DiscreetError, InputError
 
-__all__ = ["Client", "ClientAnswer", "ServiceRefused"]
-
 Cell = str | float | bool
 
 AGAIN = (429, 502, 503, 504)
