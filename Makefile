@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(DEMO)
 	@echo "Half a minute..."
-	@$(BIN)/python -m discreet.demo
+	@$(BIN)/python -m discreet demo
 
 # Every test function and every mutant at least once.
 test: $(READY) lint
@@ -70,7 +70,7 @@ package: $(READY)
 	$(BIN)/python -m pip install --quiet build twine
 	rm -rf dist && $(BIN)/python -m build --outdir dist . && $(BIN)/twine check --strict dist/*
 	rm -rf .venv-package && $(PYTHON) -m venv .venv-package && .venv-package/bin/pip install --quiet "$$(ls dist/*.whl)[cli,pandas]"
-	.venv-package/bin/discreet --version && .venv-package/bin/python -m discreet.demo
+	.venv-package/bin/discreet --version && .venv-package/bin/python -m discreet demo
 	.venv-package/bin/python tests/support/page_code.py README.md
 
 utility: $(READY)

@@ -18,7 +18,7 @@ from audits.mutants import MUTANTS, SURVIVORS, Broken
 from audits.store import FOUND, Store
 from discreet._progress import Progress
 from discreet.audit import draw
-from discreet.audit.catalogue import NAMES, Case
+from discreet.audit.cases import NAMES, Case
 
 DOCS = Path(__file__).parents[1] / "docs"
 

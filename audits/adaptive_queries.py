@@ -155,7 +155,7 @@ def main() -> None:
     from dataclasses import replace
     from types import SimpleNamespace
 
-    from discreet.audit.catalogue import AROUND, queries_of, query_pair
+    from discreet.audit.cases.oracles import AROUND, queries_of, query_pair
     from discreet.mechanisms import BoundedUpdates, GaussianProcess
     from discreet.privacy import AddRemoveOne, Budget
 

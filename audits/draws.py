@@ -26,7 +26,7 @@ from discreet.mechanisms.sampling.lattice import Region, region_of
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import BestThreshold, ColumnQuantiles, Question
-from discreet.questions.locations import ColumnLocations
+from discreet.questions.choices import ColumnLocations
 from discreet.questions.problem import Problem
 
 CROWD = 40

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from discreet.audit import AuditResult
-from discreet.audit.catalogue import NAMES, Case, cases, units_of
+from discreet.audit.cases import NAMES, Case, cases, units_of
 from discreet.audit.statistical.power import equivalent_mu
 
 EPSILONS = (0.1, 1.0, 3.0)

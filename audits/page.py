@@ -9,7 +9,7 @@ from audits.draws import Drawn
 from audits.mechanisms import DELTA, GOAL, Cell
 from audits.mutants import SURVIVORS, Broken, Finding
 from audits.tightness import Tightness
-from discreet.audit.catalogue import Case
+from discreet.audit.cases import Case
 
 Attacked = tuple[Broken, Finding, Finding]
 """A mutant, what was found in it, and what in its sound original."""

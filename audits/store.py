@@ -14,7 +14,7 @@ from typing import Any
 from audits.mechanisms import Cell
 from audits.mutants import Finding
 from discreet.audit import AuditResult
-from discreet.audit.catalogue import Case
+from discreet.audit.cases import Case
 
 FOUND = Path(__file__).parent / "found"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from audits.mechanisms import DELTA, EPSILONS, UNITS
-from discreet.audit.catalogue import LogisticPair
+from discreet.audit.cases.perturbation import LogisticPair
 from discreet.audit.exact import exact_audit
 from discreet.audit.exact.laws import PlanarMinimiser, Record, ScalarMinimiser
 from discreet.privacy import Budget, Gaussian, unit_named

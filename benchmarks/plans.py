@@ -75,11 +75,11 @@ from discreet.questions import (
     VectorMean,
     VectorSum,
 )
-from discreet.questions.locations import ColumnLocations
+from discreet.questions.choices import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
-from discreet.questions.several_outputs import SeveralOutputs
+from discreet.questions.vector_problem import SeveralOutputs
 from discreet.svm import LinearSVC
 
 UNITS: tuple[Unit, ...] = (AddRemoveOne(), ReplaceOne())

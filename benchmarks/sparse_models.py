@@ -233,7 +233,7 @@ def clock(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def plan_of(model: FrankWolfeLasso, X: Any) -> Any:
     """Return the plan that a fit of these rows had."""
-    from discreet.estimators.task import Shape
+    from discreet.policy.task import Shape
     from discreet.privacy import Budget, unit_named
 
     target = model.learning_target()

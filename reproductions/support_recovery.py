@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import RehearsalWarning
-from discreet.estimators.support_selector import SupportSelector
+from discreet.estimators.bounded_entries import SupportSelector
 from discreet.feature_selection import BlockVoteSupport, LassoStability, PeelingSupport
 from discreet.privacy import Budget
 

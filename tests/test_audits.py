@@ -10,7 +10,7 @@ import pytest
 from audits import __main__ as program
 from audits import adaptive_streams, draws, mechanisms, page, tightness
 from audits.mutants import MUTANTS, SURVIVORS
-from discreet.audit.catalogue import NAMES, cases, units_of
+from discreet.audit.cases import NAMES, cases, units_of
 from discreet.privacy import ReplaceOne, ZeroOutOne
 
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from discreet.audit import AuditResult, catalogue
-from discreet.audit.catalogue import NAMES
+from discreet.audit import AuditResult, cases
+from discreet.audit.cases import NAMES
 from discreet.cli import main
 from discreet.cli.app import app
 from discreet.cli.console import FILES, REFUSED, WRONG_INPUT
@@ -73,7 +73,7 @@ def test_a_refuted_claim_exits_with_one(monkeypatch):
         def audit(self, **options):
             return Refuted()
 
-    monkeypatch.setattr(catalogue, "cases", lambda *_: [Accused()])
+    monkeypatch.setattr(cases, "cases", lambda *_: [Accused()])
     assert run(*QUICK).exit_code == REFUSED
 
 

@@ -253,7 +253,7 @@ def test_models_of_scikit_learn_with_coins_or_words_are_asked_each_row_alike(cap
 )
 def test_whatever_an_estimator_draws_from_is_the_same_for_every_block(estimator):
     """Blocks of the same rows: all say the same, or one has drawn from what another left."""
-    from discreet.estimators.block_fitting import computation_of  # slow to import
+    from discreet.estimators.block_estimator import computation_of  # slow to import
 
     rows = np.tile(X[:8], (2, 1))
     computation = computation_of(estimator)

@@ -38,7 +38,10 @@ CANARY = 0.27182818
 SECRET = "patient 17 earns 73519264"
 BOUNDS = Bounds(L2Ball(1.0), 1)
 PRIVATE = ("_private", "run", "gaussian", "prepare", "units", "sum")
-PRIVATE_ROOMS = ("discreet.data", "discreet.gate", "discreet.mechanisms", "discreet.noise")
+PRIVATE_ROOMS = (
+    *("discreet.data", "discreet.gate", "discreet.interaction", "discreet.mechanisms"),
+    "discreet.noise",
+)
 """What is called in a private part only, and where; of a profile, units are asked in public."""
 
 ROWS = Rows(np.full((3, 1), CANARY), bounds=BOUNDS)
@@ -377,7 +380,10 @@ def interrupted(interrupter, noise, ledger):
 
 @pytest.mark.parametrize(
     ("noise", "files"),
-    [(Slow, ("gate.py", "_private_part.py")), (Failing, ("gate.py",))],
+    [
+        (Slow, ("gate.py", "settlement.py", "_private_part.py")),
+        (Failing, ("gate.py", "settlement.py")),
+    ],
     ids=["slow", "failing"],
 )
 def test_no_interruption_of_the_gate_carries_anything_out(noise, files, monkeypatch):

@@ -113,7 +113,8 @@ def test_every_piece_of_code_in_the_table_runs(world, monkeypatch):
         found = run(piece, dict(names))
         if isinstance(found, PrivateEstimator) and not hasattr(found, "release_"):
             kind = type(found)
-            missing = {"data_norm": 1.0} if getattr(found, "data_norm", 1.0) is None else {}
+            bounds = ("data_norm", "entry_bound")
+            missing = {name: 1.0 for name in bounds if getattr(found, name, 1.0) is None}
             missing |= {"target_range": (-1.0, 1.0)} if kind in SELECTORS else {}
             found.set_params(rehearsal=1, **missing).fit(rows_for(kind), labels_for(kind))
             assert not found.privacy_.is_private, piece

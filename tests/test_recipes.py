@@ -81,6 +81,7 @@ TOYS = {
             "src/discreet/questions/entry_total.py": "entry_total",
             "src/discreet/mechanisms/entry_sum.py": "entry_sum",
             "src/discreet/mechanisms/entry_sum.md": "entry_sum_note",
+            "src/discreet/audit/cases/entry_sum.py": "entry_sum_pairs",
             "tests/support/cases/entry_sum.py": "entry_sum_cases",
             "audits/mutants/entry_sum.py": "entry_sum_mutants",
         },
@@ -105,29 +106,13 @@ TOYS = {
                 ),
                 ('    "ExponentialSampling": ', '    "EntrySum": "entry_sum",\n'),
             ],
-            "src/discreet/audit/catalogue.py": [
-                ("    LaplaceSum,\n", "    EntrySum,\n"),
-                ("    ColumnQuantiles,\n", "    EntryTotal,\n"),
-                (
-                    "def _private_count(",
-                    "def _entry_sum(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:\n"
-                    "    question = EntryTotal(Bounds(L1Ball(1.0), 1))\n"
-                    '    yield Case("entry sum", EntrySum(), question, pure, _edge_pair(unit))\n'
-                    "\n\n",
-                ),
-                ('    "private_count": ', '    "entry_sum": _entry_sum,\n'),
-            ],
-            "audits/mutants/__init__.py": [
-                ("    floats,\n", "    entry_sum,\n"),
-                ("    *output.MUTANTS,\n", "    *entry_sum.MUTANTS,\n"),
-            ],
         },
         (
             "tests/questions/test_every_question.py",
             "tests/mechanisms/test_every_mechanism.py",
             "tests/mechanisms/test_registry.py",
             "tests/mechanisms/test_refusals.py",
-            "tests/audit/test_catalogue.py",
+            "tests/audit/test_cases.py",
             "tests/audit/test_mutants.py",
             "tests/report/test_every_card.py",
             "tests/test_project.py",

@@ -13,7 +13,7 @@ from audits.mutants.base import Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
 from discreet._types import Array, Integers, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import (
+from discreet.audit.cases.votes import (
     PROPOSED,
     average_of_least,
     first_entry,

@@ -11,7 +11,7 @@ from audits.mutants.base import Mutant
 from audits.mutants.runs import of_plan, rescale
 from discreet._types import Integers, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import Case, cases
+from discreet.audit.cases import Case, cases
 from discreet.data import OpenRows
 from discreet.mechanisms import NoisyGradient
 from discreet.mechanisms.accelerated_gradient import SchattenNorm

@@ -11,7 +11,7 @@ from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan, open_data
 from discreet._types import Array, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import straight_queries
+from discreet.audit.cases.oracles import straight_queries
 from discreet.audit.exact.laws import exponential_selection
 from discreet.data import OpenRows
 from discreet.kernels import RBF, BoundedKernel

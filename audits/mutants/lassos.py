@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.base import BoundMutant, Broken
 from discreet._types import Array, Vector
-from discreet.audit.catalogue import lasso_of_few
+from discreet.audit.cases.votes import lasso_of_few
 from discreet.geometry import LinfBall
 from discreet.mechanisms.minimising.lasso_margins import Errors, LassoMargins, Measured
 from discreet.questions import Bounds, Interval, LassoSupport

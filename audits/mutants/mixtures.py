@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import of_plan, open_data
-from discreet.audit.catalogue import cases
+from discreet.audit.cases import cases
 from discreet.data import Bounds, Interval
 from discreet.geometry import LinfBall
 from discreet.losses import Huber

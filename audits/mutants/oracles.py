@@ -11,7 +11,8 @@ from scipy.linalg import solve_triangular
 from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
 from discreet._types import Array, Vector
-from discreet.audit.catalogue import PLACE, cases, queries_of, query_pair
+from discreet.audit.cases import cases
+from discreet.audit.cases.oracles import PLACE, queries_of, query_pair
 from discreet.data import OpenRows
 from discreet.mechanisms import BoundedUpdates, GaussianProcess
 from discreet.mechanisms.query_answering import ANSWERED, TranscriptEntry

@@ -13,7 +13,7 @@ from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, open_data
 from discreet._types import Array, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import cases
+from discreet.audit.cases import cases
 from discreet.audit.exact.laws import exponential_selection
 from discreet.data import OpenRows
 from discreet.mechanisms import ObjectivePerturbation

@@ -13,7 +13,7 @@ from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
 from discreet._types import Array, Integers, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import choice_of_columns
+from discreet.audit.cases.votes import choice_of_columns
 from discreet.audit.exact.laws import exponential_selection
 from discreet.data import OpenRows
 from discreet.mechanisms import OutputPerturbation, RepeatAndSelect, TrainAndChoose

@@ -13,7 +13,8 @@ from audits.mutants.runs import Sampled, of_plan
 from audits.mutants.supports import permute_and_flip
 from discreet._types import Array
 from discreet.audit import Pair
-from discreet.audit.catalogue import cases, steep_pair, steep_rows
+from discreet.audit.cases import cases
+from discreet.audit.cases.draws import steep_pair, steep_rows
 from discreet.data import OpenRows
 from discreet.losses import Huber
 from discreet.mechanisms import FrankWolfe, IterativeThresholding

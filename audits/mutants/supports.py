@@ -13,7 +13,8 @@ from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
 from discreet._types import Array, Integers, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import cases, sign_of_first_row, sign_pair, vote_on_sign
+from discreet.audit.cases import cases
+from discreet.audit.cases.votes import sign_of_first_row, sign_pair, vote_on_sign
 from discreet.audit.exact.laws import exponential_selection
 from discreet.data import OpenRows
 from discreet.geometry import LinfBall

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from discreet._version import __version__ as __version__
     from discreet.data import Rows as Rows
     from discreet.errors import RehearsalWarning as RehearsalWarning
     from discreet.gate import interact as interact
@@ -86,7 +85,7 @@ _HOMES = {
 """Where each public name lives."""
 
 _ROOMS = (
-    *("artifact", "audit", "client", "compat", "data", "datasets", "errors", "estimators"),
+    *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators"),
     *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel"),
     *("kernels", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
     *("model_selection", "noise", "online", "penalties", "planning", "preprocessing", "privacy"),
@@ -95,5 +94,7 @@ _ROOMS = (
 
 __all__ = list(_HOMES)
 
+__version__: str
+
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, {**_HOMES, "__version__": "_version"}, _ROOMS)
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES, [*_ROOMS, "__version__"])

@@ -31,6 +31,10 @@ def lazy_names(
     def find(name: str) -> Any:
         if name not in listed:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name == "__version__":
+            from importlib.metadata import version  # slow to import
+
+            return version(package)
         if name not in homes:
             return import_module(f"{package}.{name}")
         value = getattr(import_module(f"{package}.{homes[name]}"), name)

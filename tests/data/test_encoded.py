@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from discreet.data import Bounds, Interval, Rows
-from discreet.data.encoded import EncodedSource
+from discreet.data.arrays import EncodedSource
 from discreet.errors import InputError, ReleaseFailed, SourceChanged
 from discreet.gate import release
 from discreet.geometry import Box, L2Ball

@@ -23,6 +23,7 @@ from discreet.data.stored import parquet as reading
 from discreet.data.stored import stream as streaming
 from discreet.data.stored.parquet import ParquetFeed
 from discreet.data.stored.stream import StreamSource
+from discreet.data.stored.table import Encoding
 from discreet.data.summation import summation_error
 from discreet.errors import InputError, PrivacyError, SourceChanged
 from discreet.gate import release
@@ -234,13 +235,13 @@ def test_threads_change_nothing(tmp_path):
 @pytest.mark.usefixtures("small_pieces")
 def test_pieces_are_encoded_by_the_threads_that_sum_them(tmp_path, monkeypatch):
     folder = write(tmp_path / "data", *table(900), [100], 50)
-    encode, threads = ParquetFeed._encode, []
+    encode, threads = Encoding.piece_of, []
 
     def noted(self, frame, place):
         threads.append(threading.current_thread().name)
         return encode(self, frame, place)
 
-    monkeypatch.setattr(ParquetFeed, "_encode", noted)
+    monkeypatch.setattr(Encoding, "piece_of", noted)
     opened(stored(folder, cached_bytes=0)).sum(floats)
     assert threads
     assert all(name.startswith("ThreadPoolExecutor") for name in threads)

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from discreet import LinearRegressor
 from discreet.data import Bounds, Interval, ParquetTable
-from discreet.data.encoded import EncodedSource
+from discreet.data.arrays import EncodedSource
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.stored import (
     SOURCES,
@@ -289,18 +289,6 @@ class ToyFeed(Feed):
     @property
     def shape(self):
         return COUNT, self.encoding.total_width
-
-    @property
-    def has_labels(self):
-        return self.encoding.target is not None
-
-    @property
-    def has_weights(self):
-        return self.encoding.weight is not None
-
-    @property
-    def is_sparse(self):
-        return self.encoding.is_sparse
 
     def check(self):
         return

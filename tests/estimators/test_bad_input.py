@@ -16,7 +16,7 @@ from discreet.errors import (
     InputTypeError,
     NotAccepted,
 )
-from discreet.estimators.classes import encode_labels, list_classes
+from discreet.estimators.targets import encode_labels, list_classes
 from discreet.geometry import Box, L2Ball
 from discreet.ledger import State
 from discreet.linear_model import (

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as SklearnLogistic
 
 from discreet import LinearClassifier, LinearRegressor
-from discreet.estimators.penalty_strength import VANISHING
 from discreet.linear_model import LogisticRegression, LowRankRegressor, PoissonRegressor
+from discreet.policy.penalty_strength import VANISHING
 from discreet.preprocessing import Numeric
 from support.estimators import CLASSIFIERS, EVERY, coefficients, declare, rehearsal
 

@@ -18,13 +18,13 @@ from discreet.errors import (
     InputTypeError,
     IntervalRefused,
 )
-from discreet.estimators.task import Shape
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from discreet.mechanisms import ObjectivePerturbation
 from discreet.mechanisms.released_sandwich import NoiseLevels, ReleasedSandwich
 from discreet.mechanisms.signal_rules import NAMES
+from discreet.policy.task import Shape
 from discreet.privacy import AddRemoveOne, Budget
 
 pytestmark = pytest.mark.filterwarnings(

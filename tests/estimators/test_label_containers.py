@@ -19,12 +19,12 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from discreet import Budget, MemoryLedger
+from discreet.data.cells import DeclaredLabels
 from discreet.data.frame import matrix_of
-from discreet.data.spelling import DeclaredLabels
 from discreet.data.stored.table import Encoding, Wanted
 from discreet.data.stored.worker import Reading
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.classes import encode_labels, find_classes
+from discreet.estimators.targets import encode_labels, find_classes
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.location import Threshold
 from support.estimators import SIGNAL, TWO, X, declare

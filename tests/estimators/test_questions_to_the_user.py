@@ -10,8 +10,8 @@ import pytest
 
 from discreet import Budget, GaussianSum, LinearClassifier, MemoryLedger, Rows, VectorSum, release
 from discreet.errors import LargeDeltaWarning
-from discreet.gate import UNCOUNTED
 from discreet.geometry import Box
+from discreet.interaction.settlement import UNCOUNTED
 from discreet.linear_model import LogisticRegression, SimplexRegression
 from discreet.location import Median
 from discreet.privacy.large_delta import question_delta
@@ -61,7 +61,7 @@ def test_a_declared_bound_on_it_is_asked_about():
     with pytest.raises(LargeDeltaWarning, match="there may be 100,000 of them"):
         fit(delta=5e-5, max_rows=10**6)
     assert fit(delta=5e-6, max_rows=10**6).release_.is_private
-    told = {"data_norm": 1.0, "target_range": (-1, 1), "delta": 5e-5}
+    told = {"entry_bound": 1.0, "target_range": (-1, 1), "delta": 5e-5}
     with pytest.raises(LargeDeltaWarning, match="there may be 50,000 of them"):
         SimplexRegression(expected_rows=50_000, **told).fit(X, SIGNAL)
 

@@ -13,11 +13,11 @@ from sklearn.metrics import accuracy_score
 from discreet import LinearClassifier
 from discreet.errors import CalibrationError
 from discreet.estimators.targets import ClassTarget
-from discreet.estimators.task import Shape
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LogisticRegression
 from discreet.mechanisms import AcceleratedGradient, EachAgainstTheRest, NoisyGradient
+from discreet.policy.task import Shape
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget, unit_named
 from discreet.svm import LinearSVC

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, InputTypeError
-from discreet.estimators.block_voting import procedure_of
+from discreet.estimators.block_estimator import procedure_of
 from discreet.feature_selection import BlockVoteSupport, LassoStability, PeelingSupport
 from discreet.feature_selection.block_vote_support import MatchingPursuit
 from discreet.linear_model import LinearRegressor

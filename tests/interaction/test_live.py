@@ -286,7 +286,7 @@ def test_no_entropy_is_said_and_ends_it(monkeypatch):
     misbehave(monkeypatch, fail)
     with pytest.raises(EntropyError, match="no entropy") as caught:
         live.learn(*records(1))
-    assert caught.value.__traceback__.tb_next.tb_next.tb_next.tb_next is None
+    assert "fail" not in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
     with pytest.raises(InteractionEnded):
         live.learn(*records(1))
 

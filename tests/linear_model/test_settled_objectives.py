@@ -13,11 +13,11 @@ from scipy.special import expit
 from discreet import LinearClassifier
 from discreet.artifact import load, save
 from discreet.artifact.folder import _digest
-from discreet.estimators.choosing import RULED_SHARE, SMALL_SHARE, choose
-from discreet.estimators.task import Shape
 from discreet.linear_model import LogisticRegression
 from discreet.losses import MarginLogistic
 from discreet.mechanisms.private_standardisation import GAUSSIAN_SHARE
+from discreet.policy.choosing import RULED_SHARE, SMALL_SHARE, choose
+from discreet.policy.task import Shape
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget, unit_named
 from discreet.questions import LabelSet

@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from discreet.errors import InputError
 from discreet.losses import Logistic, MarginLogistic
-from discreet.losses.softmax import MarginSoftmax
+from discreet.losses.logistic import MarginSoftmax
 
 GENERATOR = np.random.default_rng(4)
 LABELS = GENERATOR.integers(0, 4, 60).astype(float)

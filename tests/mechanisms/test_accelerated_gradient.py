@@ -19,7 +19,7 @@ from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.losses import Hinge, MarginLogistic
-from discreet.losses.softmax import MarginSoftmax
+from discreet.losses.logistic import MarginSoftmax
 from discreet.mechanisms import AcceleratedGradient, NoisyGradient, PrivateStandardisation
 from discreet.mechanisms.accelerated_gradient import MOMENTUM, NORM_SHARE, STEPS
 from discreet.noise import RehearsalNoise

@@ -18,7 +18,7 @@ from discreet.mechanisms.sampling.choice import LOSS_STEPS, cuts, score_range
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import BestThreshold, LeastLoss
-from discreet.questions.locations import ColumnLocations
+from discreet.questions.choices import ColumnLocations
 from support.cases.choices import errors_of
 from support.opened import open_rows
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from discreet.audit import exact_audit
-from discreet.audit.catalogue import cases
+from discreet.audit.cases import cases
 from discreet.data import Bounds, Interval
 from discreet.errors import InputError, NotAccepted
 from discreet.geometry import Box, L2Ball

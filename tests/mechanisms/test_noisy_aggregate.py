@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from discreet.audit.catalogue import average_of_least, least_entry
+from discreet.audit.cases.votes import average_of_least, least_entry
 from discreet.data import Bounds
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall

@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from audits.mutants.mixtures import range_on
 from discreet.audit import exact_audit
-from discreet.audit.catalogue import cases
+from discreet.audit.cases import cases
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import L2Ball, LinfBall

@@ -16,7 +16,7 @@ from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.losses import Hinge, Logistic, MarginLogistic
-from discreet.losses.softmax import MarginSoftmax
+from discreet.losses.logistic import MarginSoftmax
 from discreet.mechanisms import EachAgainstTheRest, NoisyGradient, PrivateStandardisation
 from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS
 from discreet.mechanisms.summing.softmax_gradient import SHORTENED, ExactSoftmax

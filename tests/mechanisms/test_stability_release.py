@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from discreet.audit.catalogue import first_if_negative, vote_on_sign
+from discreet.audit.cases.votes import first_if_negative, vote_on_sign
 from discreet.data import Bounds
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.foreign.calls import NO_COLUMN

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from discreet.audit.catalogue import choice_of_columns
+from discreet.audit.cases.votes import choice_of_columns
 from discreet.errors import CalibrationError, NotAccepted
 from discreet.mechanisms import Mechanism, OutputPerturbation, Plan, RepeatAndSelect, TrainAndChoose
 from discreet.mechanisms.base import YES

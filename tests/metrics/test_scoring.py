@@ -49,7 +49,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     PLAIN = LogisticRegression(epsilon=3.0, delta=0.0, data_norm=4.0, classes=[0, 1]).fit(X, Y)
     COLUMNS = {name: Numeric(-3, 3) for name in "abc"}
-    NAMED = LinearClassifier(epsilon=3.0, delta=1e-6, columns=COLUMNS, classes=[0, 1])
+    NAMED = LinearClassifier(epsilon=3.0, delta=1e-6, columns=COLUMNS, classes=[0, 1], rehearsal=3)
     NAMED.fit(FRAME, Y)
     MARGINS = LinearSVC(epsilon=3.0, delta=0.0, data_norm=4.0, classes=[0, 1]).fit(X, Y)
 
@@ -264,7 +264,7 @@ def test_predictions_and_counts_agree_at_margins_that_probabilities_do_not_tell_
 
 
 def test_rows_that_are_alike_have_coins_of_their_own_in_every_container(tmp_path):
-    # 600 equal rows, each in one of two halves: all in one has a chance of 1e-60 or less.
+    # 600 equal rows in two cells, a quarter in the smaller: 20 there have a chance of 1e-40.
     same = pd.DataFrame(np.tile([[0.4, -0.3, 0.2]], (600, 1)), columns=list("abc"))
     table = same.assign(ill=1)
     parquet.write_table(pyarrow.table(table), tmp_path / "a.parquet", row_group_size=100)

@@ -29,7 +29,7 @@ from discreet.linear_model import (
 )
 from discreet.mechanisms.held_out_errors import count_errors
 from discreet.model_selection import PrivateRandomizedSearch, PrivateSearchCV
-from discreet.model_selection.search_method import METHODS, SearchFacts, choose_method
+from discreet.policy.search_method import METHODS, SearchFacts, choose_method
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import AddRemoveOne, Budget, TrialLaw
 from discreet.report import card
@@ -126,7 +126,7 @@ def test_the_errors_that_decide_are_those_of_the_predictions():
 
 
 def _shape_of(found):
-    from discreet.estimators.task import Shape
+    from discreet.policy.task import Shape
     from discreet.questions import LabelSet
 
     return Shape(3, found.row_limit, LabelSet([0, 1]))
@@ -264,7 +264,7 @@ PAID = MemoryLedger(Budget(100.0, 1e-3), "add_remove")
         ({"grid": None}, InputError, "must be told param_grid"),
         ({"estimator": None}, InputError, "must be told estimator"),
         ({"estimator": LogisticRegression}, InputTypeError, "must be an estimator"),
-        ({"estimator": LogisticRegression()}, InputError, "candidate 0.*must be told data_norm"),
+        ({"estimator": LogisticRegression()}, InputError, "candidate 0.*columns.* or data_norm"),
         ({"estimator": clone(MODEL).set_params(ledger=PAID)}, InputError, "ledger of its own"),
         ({"estimator": clone(MODEL).set_params(rehearsal=1)}, InputError, "rehearsal to"),
         ({"estimator": clone(MODEL).set_params(max_weight=2.0)}, InputError, "every row once"),

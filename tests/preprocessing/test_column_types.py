@@ -77,7 +77,7 @@ def test_the_command_line_and_python_refuse_the_same_types_in_the_same_words(
     schema = Schema({"x": declared}, Target("y", "classification", classes=("no", "yes")))
     said = set()
     for check in (
-        lambda: tables.check(path, schema),  # what `discreet fit` does first
+        lambda: tables.open_table(path, schema),  # what `discreet fit` does first
         lambda: fit(declared, str(path), target="y"),
     ):
         with pytest.raises(InputError) as refused:

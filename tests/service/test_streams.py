@@ -8,8 +8,7 @@ import json
 import pytest
 
 from discreet.artifact import save
-from discreet.client import Client, ServiceRefused
-from discreet.service import KeyBook, ServiceLimits
+from discreet.service import Client, KeyBook, ServiceLimits, ServiceRefused
 from support.service_process import serving
 from support.service_world import CANARY, OTHER_ROW, ROW, make_model
 

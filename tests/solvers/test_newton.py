@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from discreet.solvers import newton
-from discreet.solvers.inverses import conjugate_gradient
+from discreet.solvers.newton_method import conjugate_gradient
 
 
 class Smooth:

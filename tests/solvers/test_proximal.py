@@ -13,7 +13,7 @@ from discreet.solvers import (
     iterations_needed,
     proximal_newton,
 )
-from discreet.solvers.proximal import _Run
+from discreet.solvers.gradient import _Run
 from solvers.composite import logistic, quadratic
 
 PENALTIES = [

@@ -15,11 +15,11 @@ from sklearn.base import is_classifier
 from sklearn.feature_selection import SelectorMixin
 
 from discreet.estimators.classifier import LinearClassifierBase
-from discreet.estimators.kernel_features import KernelEstimator
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.sparse_model import SparseModel
 from discreet.feature_selection import LassoStability
+from discreet.kernel.kernel_features import KernelEstimator
 from discreet.linear_model import (
     LinearClassifier,
     LinearRegressor,

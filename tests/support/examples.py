@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.audit.catalogue import choice_of_columns, first_if_negative
+from discreet.audit.cases.votes import choice_of_columns, first_if_negative
 from discreet.geometry import (
     Box,
     L1Ball,

@@ -71,9 +71,14 @@ def several_rooms(named: Iterable[tuple[str, str]], but: set[str]) -> list[str]:
 def module_names() -> list[str]:
     """Return names of modules and packages of more than one room.
 
-    Theory may repeat those of mechanisms: bounds on the excess risk of each.
+    Theory may repeat those of mechanisms: bounds on the excess risk of each. The auditor's
+    cases may repeat any: what they attack.
     """
-    named = {(path.stem, room) for room, path in modules() if path.stem not in COMMON}
+    named = {
+        (path.stem, room)
+        for room, path in modules()
+        if path.stem not in COMMON and path.parent.name != "cases"
+    }
     named |= {(path.parent.name, room) for room, path in modules() if path.stem == "__init__"}
     proved = {(name, "theory") for name, room in named if room == "mechanisms"}
     return several_rooms(named - proved, MIRRORS)

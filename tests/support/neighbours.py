@@ -24,6 +24,7 @@ from pyarrow import parquet
 
 from discreet import gate
 from discreet.interaction.live import Interaction
+from discreet.interaction.oracle import OraclePlan
 from discreet.ledger.durable import high_water_mark
 from discreet.mechanisms.following_histogram import FollowingPlan
 from support.place import Outcome, run
@@ -217,9 +218,9 @@ class Tape:
     def turning(self) -> Iterator[None]:
         """Keep what is released, the first time, and give it out every other time."""
         with contextlib.ExitStack() as undo:
-            undo.callback(setattr, gate, "_run", gate._run)
+            undo.callback(setattr, gate, "run_paid", gate.run_paid)
             undo.callback(setattr, Interaction, "freeze", Interaction.freeze)
-            gate._run = _exchanging(gate._run, self)
+            gate.run_paid = _exchanging(gate.run_paid, self)
             Interaction.freeze = _exchanging_frozen(Interaction.freeze, self)
             yield
         assert self._place in (None, len(self._kept)), "other releases than the first time"
@@ -229,7 +230,7 @@ class Tape:
 def _exchanging(run_plan: Any, tape: Tape) -> Any:
     def exchange(plan: Any, *arguments: Any) -> Any:
         value = run_plan(plan, *arguments)
-        if isinstance(plan, gate._Beginning):
+        if isinstance(plan, OraclePlan):
             return value
         return tape.exchange(value, tells_length=isinstance(plan, FollowingPlan))
 

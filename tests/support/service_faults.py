@@ -26,8 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.client import Client, ServiceRefused
-from discreet.service import KeyBook
+from discreet.service import Client, KeyBook, ServiceRefused
 from support import live_world, postgres
 from support.ledger_places import new_data_base
 

@@ -11,8 +11,8 @@ from sklearn.svm import LinearSVC as PlainSVC
 
 from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, NotAccepted
-from discreet.estimators.task import Shape
 from discreet.geometry import L2Ball
+from discreet.policy.task import Shape
 from discreet.preprocessing import Numeric
 from discreet.privacy import AddRemoveOne
 from discreet.questions import LabelSet

@@ -30,9 +30,9 @@ from discreet.artifact.models import (
 )
 from discreet.errors import DiscreetError, InputError
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.landmark_model import LandmarkModel
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.storing import STORED_WITHOUT
+from discreet.kernel.landmark_model import LandmarkModel
 from discreet.ledger.memory import LostLedger
 from discreet.record import Release
 

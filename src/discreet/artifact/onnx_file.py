@@ -12,15 +12,15 @@ from sklearn.base import BaseEstimator, is_classifier
 from discreet.artifact.models import check_linear, coefficients
 from discreet.artifact.skops_file import write_whole
 from discreet.errors import InputError
+from discreet.estimators.classifier import MarginClassifier
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.kernel_features import KernelEstimator
-from discreet.estimators.margin_classifier import MarginClassifier
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
+from discreet.kernel.kernel_features import KernelEstimator
 from discreet.kernels import RBF, BoundedKernel, Kernel, Laplacian, Linear, Matern, Polynomial
 from discreet.linear_model import LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
-from discreet.losses.softmax import MarginSoftmax, softmax_of
+from discreet.losses.logistic import MarginSoftmax, softmax_of
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.preprocessing.fourier_map import ANGLES, HAIR, FourierMap
 from discreet.preprocessing.landmark_map import LandmarkMap

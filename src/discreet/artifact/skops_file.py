@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from discreet.artifact.models import check_linear, coefficients
 from discreet.errors import InputError
-from discreet.estimators.kernel_features import KernelEstimator
+from discreet.kernel.kernel_features import KernelEstimator
 from discreet.linear_model import LinearRegressor, LogisticRegression, PoissonRegressor
 
 

@@ -43,7 +43,7 @@ def audit(
         discreet audit gaussian_sum --epsilon 1 --trials 100000
     """
     from discreet.audit import draw  # slow to import
-    from discreet.audit.catalogue import cases
+    from discreet.audit.cases import cases
 
     found = [
         case.audit(

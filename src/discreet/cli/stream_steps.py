@@ -24,8 +24,8 @@ from discreet.errors import DiscreetError, InputError, LargeDeltaWarning
 from discreet.interaction import read_note
 from discreet.ledger import Ledger
 from discreet.online import LinearRegression, LinearSVC, LogisticRegression
-from discreet.online.choosing_online import MECHANISMS
 from discreet.online.learner_note import read_description
+from discreet.policy.choosing_online import MECHANISMS
 from discreet.privacy import ReplaceOne, ZeroOutOne
 from discreet.privacy.guarantee import down_to_three_digits as down
 from discreet.privacy.guarantee import in_three_digits as up

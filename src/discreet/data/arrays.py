@@ -1,15 +1,18 @@
-"""From what the caller passes to a source, by its shape and type alone."""
+"""From what the caller passes to a source, by its shape and type alone; cells may come later."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from scipy import sparse
 
-from discreet.data.dense import ArraySource
+from discreet.data.dense import ArraySource, check_shape, rows_of_width
+from discreet.data.labels import check_labelled, check_weighted
 from discreet.data.matrix import accept_matrix
-from discreet.data.source import Source
-from discreet.data.sparse import SparseSource
+from discreet.data.source import Prepared, Source, refuse_changed
+from discreet.data.sparse import SparseSource, check_origin
+from discreet.data.summation import largest_block
 from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
 
@@ -29,3 +32,60 @@ def accept_rows(
         return SparseSource.accept(X, y, weights, bounds, may_be_empty=may_be_empty)
     given = accept_matrix(X)
     return ArraySource.accept(given, y, weights, bounds, may_be_empty=may_be_empty)
+
+
+class EncodedSource(Source):
+    """Rows that a function makes of cells, once they may be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.data import Bounds, Rows
+    >>> from discreet.geometry import L2Ball
+    >>> cells = ["yes", "no", None]
+    >>> def encode():
+    ...     return np.array([[float(cell == "yes")] for cell in cells]), None, None
+    >>> source = EncodedSource((3, 1), encode)
+    >>> Rows(source, bounds=Bounds(L2Ball(1.0), n_features=1))
+    <sealed rows: 1 features, unit 'add_remove'>
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        encode: Callable[[], tuple[Any, Any, Any]],
+        *,
+        has_labels: bool = False,
+        has_weights: bool = False,
+        is_sparse: bool = False,
+    ) -> None:
+        self._shape, self._encode = shape, encode
+        self._has_labels, self._has_weights = has_labels, has_weights
+        self._is_sparse = is_sparse
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._shape
+
+    def check(self, bounds: Bounds) -> None:
+        check_shape(self.shape, bounds)
+        check_labelled(self._has_labels, bounds)
+        check_weighted(self._has_weights, bounds)
+        if self._is_sparse:
+            check_origin(bounds)
+
+    def block_rows(self) -> int:
+        return largest_block(self.width) if self._is_sparse else rows_of_width(self.width)
+
+    def prepare(self, bounds: Bounds) -> Prepared:
+        matrix, labels, weights = self._encode()
+        beside = [(self._has_labels, labels), (self._has_weights, weights)]
+        is_as_said = (
+            tuple(matrix.shape) == tuple(self.shape)
+            and sparse.issparse(matrix) == self._is_sparse
+            and all((column is not None) == is_there for is_there, column in beside)
+            and all(len(column) == self.count for is_there, column in beside if is_there)
+        )
+        if not is_as_said:
+            refuse_changed()
+        return accept_rows(matrix, labels, weights, bounds).prepare(bounds)

@@ -23,87 +23,9 @@ _NONE = slice(0, 0)
 
 
 def lies_by_columns(matrix: Array) -> bool:
-    """Say whether a column's entries lie together in memory, and a row's do not.
-
-    Examples
-    --------
-    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
-    (True, False)
-    """
+    """Say whether a column's entries lie together in memory, and a row's do not."""
     between_rows, between_columns = matrix.strides
     return between_rows == matrix.itemsize < between_columns
-
-
-class Block(ABC):
-    """A few clipped rows; the matrix itself is not copied to clip it.
-
-    Every vector of coefficients or sums has one entry a column, the intercept's last.
-    """
-
-    labels: Vector | None
-    weights: Vector | None
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of rows."""
-
-    @abstractmethod
-    def margins(self, coefficients: Vector) -> Vector:
-        """Return each row's inner product with the coefficients."""
-
-    @abstractmethod
-    def careful_margins(self, coefficients: Vector) -> Vector:
-        """Return the margins with at most :func:`margin_roundings` roundings of each term."""
-
-    @abstractmethod
-    def several_margins(self, vectors: Array) -> Array:
-        """Return the margins of several vectors of coefficients, vectors x rows."""
-
-    @abstractmethod
-    def squared_norms(self) -> Vector:
-        """Return the squared Euclidean norm of each row."""
-
-    @abstractmethod
-    def weighted_sum(self, weights: Vector) -> Vector:
-        """Return the sum of the rows, each times its weight."""
-
-    @abstractmethod
-    def several_sums(self, weights: Array) -> Array:
-        """Return a weighted sum of the rows for each vector of weights, which is a row."""
-
-    def partial_sum(self, weights: Vector) -> Vector | SparseVector:
-        """Return the sum of the rows, each times its weight; sparse if the rows are."""
-        return self.weighted_sum(weights)
-
-    @abstractmethod
-    def small_sums(self, weights: Vector, size: int) -> Array:
-        """Return the weighted sum of each ``size`` rows, the last of what is left; a line each."""
-
-    @abstractmethod
-    def gram(self, weights: Vector | None) -> Array:
-        """Return the sum of the rows' outer products with themselves, each times its weight.
-
-        No weight may be negative; None counts each row once.
-        """
-
-    @abstractmethod
-    def rows(self) -> Array:
-        """Return the clipped rows as a new dense array."""
-
-    @abstractmethod
-    def integer_sum(self, rounding: Rounding) -> Integers:
-        """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
-
-    def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
-        """Return several exact sums of the clipped rows, each of its own rounding."""
-
-        def one(place: int) -> Integers:
-            return self.integer_sum(
-                lambda values, which: roundings(values, which)[place].astype(np.int64)
-            )
-
-        return tuple(one(place) for place in range(len(roundings(np.zeros(0), _NONE))))
 
 
 LONGEST = 1024
@@ -151,12 +73,26 @@ class SparseVector:
     size: int
 
 
-class MatrixBlock(Block):
-    """Rows of a matrix, with a factor for each row."""
+class Block(ABC):
+    """A few clipped rows; the matrix itself is not copied to clip it.
+
+    Every vector of coefficients or sums has one entry a column, the intercept's last.
+
+    Parameters
+    ----------
+    matrix
+        The rows before clipping: an ndarray or a SciPy CSR array, which both know how to multiply.
+    scale
+        What each row is multiplied by to clip it; None for one.
+    labels, weights
+        One for each row; None for none.
+    intercept
+        The constant of an extra last column; None for no such column.
+    """
 
     def __init__(
         self,
-        matrix: Any,  # an ndarray or a SciPy CSR array: both know how to multiply
+        matrix: Any,
         scale: Vector | None,
         labels: Vector | None,
         weights: Vector | None,
@@ -167,6 +103,7 @@ class MatrixBlock(Block):
 
     @property
     def size(self) -> int:
+        """The number of rows."""
         return int(self._matrix.shape[0])
 
     @property
@@ -186,6 +123,7 @@ class MatrixBlock(Block):
         return weights if self._scale is None else weights * self._scale
 
     def margins(self, coefficients: Vector) -> Vector:
+        """Return each row's inner product with the coefficients."""
         if self._intercept is None:
             return self._scaled_weights(self._matrix @ coefficients)
         products = self._scaled_weights(self._matrix @ coefficients[:-1])
@@ -193,6 +131,7 @@ class MatrixBlock(Block):
         return products
 
     def careful_margins(self, coefficients: Vector) -> Vector:
+        """Return the margins with at most :func:`margin_roundings` roundings of each term."""
         if self._intercept is None:
             return self._scaled_weights(self._careful_product(coefficients))
         products = self._scaled_weights(self._careful_product(coefficients[:-1]))
@@ -200,6 +139,7 @@ class MatrixBlock(Block):
         return products
 
     def several_margins(self, vectors: Array) -> Array:
+        """Return the margins of several vectors of coefficients, vectors x rows."""
         last = vectors.shape[1] - (self._intercept is not None)
         products = self._several_products(vectors[:, :last])
         if self._scale is not None:
@@ -217,6 +157,7 @@ class MatrixBlock(Block):
         """Multiply before clipping, few terms at a time."""
 
     def squared_norms(self) -> Vector:
+        """Return the squared Euclidean norm of each row."""
         norms = self._squared_lengths()
         if self._scale is not None:
             norms *= np.square(self._scale)
@@ -229,18 +170,25 @@ class MatrixBlock(Block):
         """Return squared norms before clipping, as a new array."""
 
     def weighted_sum(self, weights: Vector) -> Vector:
+        """Return the sum of the rows, each times its weight."""
         total = np.asarray(self._transposed_matrix @ self._scaled_weights(weights))
         if self._intercept is None:
             return total
         return np.append(total, self._intercept * weights.sum())
 
+    def partial_sum(self, weights: Vector) -> Vector | SparseVector:
+        """Return the sum of the rows, each times its weight; sparse if the rows are."""
+        return self.weighted_sum(weights)
+
     def several_sums(self, weights: Array) -> Array:
+        """Return a weighted sum of the rows for each vector of weights, which is a row."""
         total = np.asarray((self._transposed_matrix @ self._scaled_weights(weights).T).T)
         if self._intercept is None:
             return total
         return np.column_stack([total, self._intercept * weights.sum(axis=1)])
 
     def small_sums(self, weights: Vector, size: int) -> Array:
+        """Return the weighted sum of each ``size`` rows, the last of what is left; a line each."""
         starts = np.arange(0, max(self.size, 1), size)
         lines = self._small_products(self._scaled_weights(weights), starts, size)
         if self._intercept is None:
@@ -253,6 +201,10 @@ class MatrixBlock(Block):
         """Return the weighted sums before clipping."""
 
     def gram(self, weights: Vector | None) -> Array:
+        """Return the sum of the rows' outer products with themselves, each times its weight.
+
+        No weight may be negative; None counts each row once.
+        """
         if weights is not None:
             weights = np.maximum(weights, 0.0)  # rounding may have left less
         inner = self._inner(
@@ -267,6 +219,7 @@ class MatrixBlock(Block):
         return np.block([[inner, edge[:, None]], [edge[None, :], np.array([[corner]])]])
 
     def rows(self) -> Array:
+        """Return the clipped rows as a new dense array."""
         dense = self._dense_matrix()
         width = dense.shape[1]
         by_columns = lies_by_columns(dense)
@@ -280,12 +233,26 @@ class MatrixBlock(Block):
             whole[:, width] = self._intercept
         return whole
 
+    @abstractmethod
+    def integer_sum(self, rounding: Rounding) -> Integers:
+        """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
+
+    def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
+        """Return several exact sums of the clipped rows, each of its own rounding."""
+
+        def one(place: int) -> Integers:
+            return self.integer_sum(
+                lambda values, which: roundings(values, which)[place].astype(np.int64)
+            )
+
+        return tuple(one(place) for place in range(len(roundings(np.zeros(0), _NONE))))
+
 
 def _sum_columns(rounded: tuple[Any, ...]) -> tuple[Integers, ...]:
     return tuple(units.sum(axis=0).astype(np.int64) for units in rounded)
 
 
-class DenseBlock(MatrixBlock):
+class DenseBlock(Block):
     """Rows of a NumPy array."""
 
     def integer_sum(self, rounding: Rounding) -> Integers:
@@ -352,7 +319,7 @@ class DenseBlock(MatrixBlock):
         return np.asarray(rows.T @ rows)  # of one matrix with itself: half the work
 
 
-class SparseBlock(MatrixBlock):
+class SparseBlock(Block):
     """Rows of a SciPy CSR array."""
 
     def integer_sum(self, rounding: Rounding) -> Integers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
@@ -83,13 +83,7 @@ def label_of(cell: object) -> Any:
 
 
 def text_of(cell: bytes) -> str | None:
-    """Return the text that bytes spell in UTF-8, None if they spell none.
-
-    Examples
-    --------
-    >>> text_of(b"yes"), text_of(bytes([255]))
-    ('yes', None)
-    """
+    """Return the text that bytes spell in UTF-8, None if they spell none."""
     try:
         return bytes.decode(cell)
     except UnicodeDecodeError:
@@ -112,13 +106,7 @@ def read_spelling(cell: object) -> float:
 
 
 def is_row(cell: Any) -> bool:
-    """Say whether a cell is a list, a tuple or an array of more than one.
-
-    Examples
-    --------
-    >>> is_row([1, 2]), is_row([1]), is_row("text")
-    (True, False, False)
-    """
+    """Say whether a cell is a list, a tuple or an array of more than one."""
     kind = type(cell)
     for base in (list, tuple):
         if issubclass(kind, base):
@@ -180,3 +168,53 @@ def _only_cell(cell: Any) -> object:
     array = np.ndarray.view(cell, np.ndarray)
     is_masked, is_time = issubclass(kind, np.ma.MaskedArray), array.dtype.kind in "mM"
     return None if array.size != 1 or is_masked or is_time else array.item()
+
+
+Label = str | float
+
+
+class DeclaredLabels:
+    """Declared labels, and how cells spell them.
+
+    Text is compared as it is. Numbers are compared as numbers, so that 1, "1" and "1.0" mean the
+    same; true and false, in any case, are 1 and 0. Everything else is no label.
+
+    Examples
+    --------
+    >>> DeclaredLabels([False, True]).find("TRUE"), DeclaredLabels(["1", "2"]).find("1")
+    (True, '1')
+    >>> DeclaredLabels([0, 1]).find("true"), DeclaredLabels([0, 1]).find(True)
+    (1, 1)
+    >>> DeclaredLabels([1, 2]).find(7) is None
+    True
+    """
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        self.listed = tuple(labels)
+        self._text = {label for label in labels if isinstance(label, str)}
+        self._numbers = {float(label): label for label in labels if not isinstance(label, str)}
+
+    def find(self, cell: object) -> Label | None:
+        """Return the label that a cell means, None if it means none."""
+        if isinstance(cell, str):
+            if cell in self._text:
+                return cell
+            if cell.lower() in TRUTHS:
+                return self._numbers.get(TRUTHS[cell.lower()])
+        if not isinstance(cell, (str, float, int)):
+            return None
+        try:
+            return self._numbers.get(float(cell))
+        except (ValueError, OverflowError):
+            return None
+
+    def find_or_keep(self, cell: object) -> object:
+        """Return the label that a cell means, and the cell itself if it means none.
+
+        Examples
+        --------
+        >>> DeclaredLabels(["no", "yes"]).find_or_keep("Yes")
+        'Yes'
+        """
+        label = self.find(cell)
+        return cell if label is None else label

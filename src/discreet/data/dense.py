@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from discreet.data.labels import (
     clean_weights,
 )
 from discreet.data.matrix import GivenMatrix
-from discreet.data.source import Prepared, Source, join_vectors, pick
+from discreet.data.source import PreparedMatrix, Source, join_vectors, pick
 from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
 
@@ -90,20 +90,11 @@ class ArraySource(Source):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreparedArray(Prepared):
+class PreparedArray(PreparedMatrix):
     """An array with a factor for each row, and the rows that are replaced by a fixed point."""
 
-    bounds: Bounds
-    matrix: Any
-    labels: Vector | None
-    weights: Vector | None
-    scale: Vector | None
     spoilt: Booleans | None
     shrinks: bool
-
-    @property
-    def count(self) -> int:
-        return int(self.matrix.shape[0])
 
     def block(self, start: int, stop: int) -> DenseBlock:
         rows = slice(start, stop)
@@ -121,29 +112,21 @@ class PreparedArray(Prepared):
         )
 
     def take(self, positions: Integers) -> PreparedArray:
-        return replace(
-            self,
-            matrix=_take_rows(self.matrix, positions),
-            labels=pick(self.labels, positions),
-            weights=pick(self.weights, positions),
-            scale=pick(self.scale, positions),
-            spoilt=None if self.spoilt is None else self.spoilt[positions],
-        )
+        return self._pick(_take_rows(self.matrix, positions), positions)
 
     def part(self, start: int, stop: int) -> PreparedArray:
-        rows = slice(start, stop)
+        return self._pick(self.matrix[start:stop], slice(start, stop))
+
+    def _pick(self, matrix: Any, rows: Integers | slice) -> PreparedArray:
         return PreparedArray(
             self.bounds,
-            self.matrix[rows],
+            matrix,
             pick(self.labels, rows),
             pick(self.weights, rows),
             pick(self.scale, rows),
             None if self.spoilt is None else self.spoilt[rows],
             self.shrinks,
         )
-
-    def relabel(self, change: Callable[[Vector], Vector]) -> PreparedArray:
-        return replace(self, labels=None if self.labels is None else change(self.labels))
 
     def transform(self, change: Callable[[Any], Any]) -> Any:
         # A few rows at a time, so that there is never more than one copy of all.

@@ -62,14 +62,7 @@ class Frame:
 
 
 def is_arrow(X: object) -> bool:
-    """Say whether this is a table or a batch of Arrow, without importing it.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> is_arrow(pyarrow.table({"age": [47]})), is_arrow([[47]])
-    (True, False)
-    """
+    """Say whether this is a table or a batch of Arrow, without importing it."""
     is_its = type(X).__module__.partition(".")[0] == "pyarrow"
     return is_its and type(X).__name__ in ("Table", "RecordBatch")
 
@@ -102,14 +95,7 @@ FILLED_AT_ONCE = 2**15
 
 
 def side_by_side(parts: Sequence[Array]) -> Array:
-    """Return matrices of equal length as one, a few rows at a time, which is faster than all.
-
-    Examples
-    --------
-    >>> side_by_side([np.ones((2, 1)), np.zeros((2, 2))])
-    array([[1., 0., 0.],
-           [1., 0., 0.]])
-    """
+    """Return matrices of equal length as one, a few rows at a time, which is faster than all."""
     edges = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
     whole = np.empty((parts[0].shape[0], edges[-1]))
     step = max(64, FILLED_AT_ONCE // max(edges[-1], 1))
@@ -124,11 +110,6 @@ def column_by_column(parts: Sequence[Array]) -> Array:
     """Return matrices of equal length as one whose columns lie together in memory.
 
     Where the parts are columns, that is several times as fast as laying rows together.
-
-    Examples
-    --------
-    >>> column_by_column([np.ones((2, 1)), np.zeros((2, 2))]).flags.f_contiguous
-    True
     """
     edges = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
     whole = np.empty((parts[0].shape[0], edges[-1]), order="F")
@@ -138,13 +119,7 @@ def column_by_column(parts: Sequence[Array]) -> Array:
 
 
 def one_above_another(parts: Sequence[Array]) -> Array:
-    """Return the rows of all parts, columns together in memory; one such part is not copied.
-
-    Examples
-    --------
-    >>> one_above_another([np.ones((2, 1)), np.zeros((1, 1))]).ravel()
-    array([1., 1., 0.])
-    """
+    """Return the rows of all parts, columns together in memory; one such part is not copied."""
     if len(parts) == 1:
         return np.asfortranarray(parts[0])
     whole = np.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")

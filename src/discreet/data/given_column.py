@@ -130,6 +130,11 @@ def family(values: object) -> str:
     return ""
 
 
+def type_of(column: Any) -> Any:
+    """Return the type of a column of a data frame, as its library says it."""
+    return column.type if family(column) == "pyarrow" else column.dtype
+
+
 def is_sequence(values: object) -> bool:
     """Say whether these are cells or rows one after the other, rather than one text or buffer."""
     return isinstance(values, Sequence) and not isinstance(

@@ -70,13 +70,7 @@ class ColumnKind:
 
 
 def shortest(number: float) -> float:
-    """Return what a number of single precision is taken for: the shortest it could mean.
-
-    Examples
-    --------
-    >>> shortest(float(np.float32(0.1)))
-    0.1
-    """
+    """Return what a number of single precision is taken for: the shortest it could mean."""
     with np.errstate(over="ignore"):
         return float(str(np.float32(number)))
 

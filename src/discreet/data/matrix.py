@@ -26,6 +26,7 @@ from discreet.data.given_column import (
     family,
     is_sequence,
     list_cells,
+    type_of,
 )
 from discreet.data.kinds import NUMERIC_KINDS, TEXT, kind_of
 from discreet.data.source import refuse_changed
@@ -89,14 +90,7 @@ def accept_matrix(X: Any, name: str = "X") -> GivenMatrix:
 
 
 def table_of(X: Any, name: str = "X") -> Any:
-    """Return an array of numbers or a sparse matrix, as it is if it is one; cells are read.
-
-    Examples
-    --------
-    >>> table_of([[1, "2.5"], [None, "x"]])
-    array([[1. , 2.5],
-           [nan, nan]])
-    """
+    """Return an array of numbers or a sparse matrix, as it is if it is one; cells are read."""
     return accept_matrix(X, name).numbers()
 
 
@@ -132,11 +126,6 @@ def hold_table(X: Any, name: str = "X") -> Any:
 
     Lists and foreign arrays become arrays, once and before anything is paid; what cannot be
     answered for is refused by its type.
-
-    Examples
-    --------
-    >>> hold_table([[1, "x"]])
-    array([[1, 'x']], dtype=object)
     """
     if sparse.issparse(X) or names_of(X, name) is not None:
         return X
@@ -190,13 +179,7 @@ def _foreign_table(X: Any, name: str) -> InputTypeError:
 
 
 def columns_of(X: Any) -> list[Any] | None:
-    """Return the columns of a data frame, None for anything else.
-
-    Examples
-    --------
-    >>> columns_of(np.zeros((2, 3))) is None
-    True
-    """
+    """Return the columns of a data frame, None for anything else."""
     if not _is_known_frame(X):
         return None
     match family(X):
@@ -230,7 +213,7 @@ def _of_columns(columns: list[Any], X: Any, name: str) -> GivenMatrix:
     """Accept a data frame of numbers by the types of its columns."""
     if family(X) == "pandas" and _is_one_block(X.dtypes.tolist()):
         return GivenMatrix(X, X.to_numpy)
-    if any(kind_of(_type_of(column)).holds == TEXT for column in columns):
+    if any(kind_of(type_of(column)).holds == TEXT for column in columns):
         raise _no_table(name)
     given = [column_of(column, name) for column in columns]
     if any(column.kind == TEXT for column in given):  # bytes, too, are text in a column
@@ -243,10 +226,6 @@ def _side_by_side(columns: list[GivenColumn], count: int) -> Any:
     for target, column in zip(table.T, columns, strict=True):
         target[:] = column.numbers()
     return table
-
-
-def _type_of(column: Any) -> Any:
-    return column.type if family(column) == "pyarrow" else column.dtype
 
 
 def _is_one_block(dtypes: list[Any]) -> bool:

@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -156,6 +157,24 @@ class Prepared(ABC):
     @abstractmethod
     def gather(self) -> tuple[Any, Vector | None]:
         """Return all clipped rows and labels as new arrays."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PreparedMatrix(Prepared):
+    """A matrix with a factor for each row."""
+
+    bounds: Bounds
+    matrix: Any
+    labels: Vector | None
+    weights: Vector | None
+    scale: Vector | None
+
+    @property
+    def count(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def relabel(self, change: Callable[[Vector], Vector]) -> Self:
+        return replace(self, labels=None if self.labels is None else change(self.labels))
 
 
 def refuse_changed() -> NoReturn:

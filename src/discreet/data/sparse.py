@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
-from discreet.data.source import Prepared, Source, join_vectors, pick
+from discreet.data.source import PreparedMatrix, Source, join_vectors, pick
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
@@ -93,18 +93,8 @@ class SparseSource(Source):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreparedSparse(Prepared):
+class PreparedSparse(PreparedMatrix):
     """A canonical CSR array with a factor for each row."""
-
-    bounds: Bounds
-    matrix: Any
-    labels: Vector | None
-    weights: Vector | None
-    scale: Vector | None
-
-    @property
-    def count(self) -> int:
-        return int(self.matrix.shape[0])
 
     def block(self, start: int, stop: int) -> SparseBlock:
         rows = slice(start, min(stop, self.count))
@@ -117,26 +107,19 @@ class PreparedSparse(Prepared):
         )
 
     def take(self, positions: Integers) -> PreparedSparse:
-        return replace(
-            self,
-            matrix=self.matrix[positions],
-            labels=pick(self.labels, positions),
-            weights=pick(self.weights, positions),
-            scale=pick(self.scale, positions),
-        )
+        return self._pick(self.matrix[positions], positions)
 
     def part(self, start: int, stop: int) -> PreparedSparse:
-        rows = slice(start, stop)
+        return self._pick(_row_range(self.matrix, start, stop), slice(start, stop))
+
+    def _pick(self, matrix: Any, rows: Integers | slice) -> PreparedSparse:
         return PreparedSparse(
             self.bounds,
-            _row_range(self.matrix, start, stop),
+            matrix,
             pick(self.labels, rows),
             pick(self.weights, rows),
             pick(self.scale, rows),
         )
-
-    def relabel(self, change: Callable[[Vector], Vector]) -> PreparedSparse:
-        return replace(self, labels=None if self.labels is None else change(self.labels))
 
     @classmethod
     def join(cls, parts: Sequence[PreparedSparse]) -> PreparedSparse:

@@ -23,24 +23,22 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from discreet import _checks
 from discreet.data import Rows
-from discreet.data.encoded import EncodedSource
+from discreet.data.arrays import EncodedSource
 from discreet.data.given_column import GivenColumn, column_of, family
 from discreet.data.labels import accept_column
 from discreet.data.matrix import columns_of, hold_table
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
-from discreet.estimators.declaring import Declarations, refuse_undeclared
-from discreet.estimators.features import FeatureMap
-from discreet.estimators.fields import with_fields
-from discreet.estimators.one_column import series_as_table
+from discreet.estimators.features import FeatureMap, series_as_table
+from discreet.estimators.fields import Declarations, refuse_undeclared, with_fields
 from discreet.estimators.storing import Storable
 from discreet.estimators.targets import LabelTarget, LearningTarget
-from discreet.estimators.task import Asked, Shape
 from discreet.gate import release
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger, NoLedger
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release, limits_fact

@@ -1,31 +1,96 @@
-"""Linear models: coefficients that are released once, and what they say of rows."""
+"""A name for every coefficient of a fitted model."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Array
 from discreet.errors import InputError
-from discreet.estimators.base import WeightedEstimator
-from discreet.estimators.choosing import choose
-from discreet.estimators.coefficients import CoefficientModel
+from discreet.estimators.base import PrivateEstimator, WeightedEstimator
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.targets import LearningTarget, require_target
-from discreet.estimators.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.losses import Loss
+from discreet.mechanisms import PrivateRanges
+from discreet.policy.choosing import choose
+from discreet.policy.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 from discreet.record import Fact, Origin
+
+INTERCEPT = "(intercept)"
+"""The name of the intercept among coefficients; no column of a schema is likely to have it."""
+
+
+class CoefficientModel(PrivateEstimator):
+    """A fitted model that has a coefficient for each feature, and an intercept perhaps."""
+
+    coef_: Array
+    intercept_: Any
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the features that coefficients belong to, in the order of ``coef_``.
+
+        A numeric column keeps its name, a level of a category is ``column_level``; columns without
+        names are ``x0``, ``x1`` and so on.
+
+        Parameters
+        ----------
+        input_features
+            Names of the columns, where a fit saw none; None for those that it saw.
+        """
+        check_is_fitted(self)
+        seen = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            given = [f"x{place}" for place in range(self.n_features_in_)] if seen is None else seen
+        else:
+            given = list(input_features)
+        if len(given) != self.n_features_in_:
+            raise InputError(
+                f"input_features must be {self.n_features_in_} names, one for each column; got "
+                f"{len(given)}."
+            )
+        if input_features is not None and seen is not None and list(given) != list(seen):
+            raise InputError("input_features is not equal to feature_names_in_.")
+        return np.array(self.fitted_map().names([str(name) for name in given]), dtype=object)
+
+    def coefficients(self) -> dict[Any, Any]:
+        """Return each coefficient by its name, the intercept last, as ``"(intercept)"``.
+
+        Of a model of three or more classes, or of several targets: such a table for each of them,
+        by the class, or by the number of the target.
+        """
+        names = [*self.get_feature_names_out(), INTERCEPT]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(
+                f"several features are called {twice}; rename columns, or read coef_ beside "
+                "get_feature_names_out()."
+            )
+        tables = [
+            dict(zip(names, [*map(float, coef), float(intercept)], strict=True))
+            for coef, intercept in zip(
+                np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_), strict=True
+            )
+        ]
+        if len(tables) == 1:
+            return tables[0]
+        return dict(zip(self._blocks(len(tables)), tables, strict=True))
+
+    def _blocks(self, count: int) -> list[Any]:
+        """Return what tells several vectors of coefficients from one another."""
+        return list(range(count))
+
 
 INTERCEPT_SHARE = 0.5
 """The constant of the intercept's column, as a share of the bound on rows."""
@@ -161,3 +226,31 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
         return X.values if isinstance(X, Margins) else self.fitted_map().margins(self, X)
+
+
+RANGES = frozenset(["ranges_"])
+"""What a fit leaves beside the coefficients."""
+
+
+@with_fields
+class RangeFindingEstimator(LinearEstimator):
+    """A linear model that keeps the ranges which its fit found, and predicts with them."""
+
+    finds_ranges = True
+
+    intercept_: Any = field(init=False)
+    ranges_: Array | None = field(init=False)
+
+    def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
+        features, mechanism = self.feature_map(), asked.mechanism
+        self.ranges_ = None
+        if isinstance(features, DeclaredFeatures) and isinstance(mechanism, PrivateRanges):
+            self.ranges_ = features.ranges_of(mechanism.ranges(self.release_.value))
+        return super()._coefficients(asked, origin)
+
+    def released_model(self) -> Array:
+        value = super().released_model()
+        if self.ranges_ is None:
+            return value
+        vectors, model = len(np.atleast_1d(self.intercept_)), value[: -self.ranges_.size]
+        return model if vectors == 1 else model.reshape(vectors, -1)

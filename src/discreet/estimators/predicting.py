@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.data.stored import is_table, map_rows
-from discreet.estimators.one_column import series_as_table
+from discreet.estimators.features import series_as_table
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

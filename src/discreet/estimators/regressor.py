@@ -11,12 +11,12 @@ from sklearn.base import RegressorMixin
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of
-from discreet.estimators.task import Asked
+from discreet.losses import Loss, PseudoHuber
+from discreet.policy.task import Asked
 from discreet.questions import Interval
 
 
@@ -73,3 +73,23 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # a handful of rows cannot be learnt privately
         return tags
+
+
+@with_fields
+class RobustRegressor(LinearRegressorBase):
+    """A regression whose loss turns from a parabola to a line, an eighth of the range by default.
+
+    :class:`~discreet.linear_model.LinearRegressor` is one, and so are the regressors of
+    ``discreet.kernel``.
+    """
+
+    threshold: float | None = None
+
+    def steepest_slope(self) -> float:
+        """Return the residual at which the loss turns to a line, which is its largest slope."""
+        interval = self._range()
+        usual = (interval.high - interval.low) / 8
+        return usual if self.threshold is None else self.threshold
+
+    def margin_loss(self) -> Loss:
+        return PseudoHuber(self.steepest_slope())

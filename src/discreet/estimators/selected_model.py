@@ -11,15 +11,15 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Integers
 from discreet.errors import InputError
-from discreet.estimators.choosing import choose
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import COUNTED
 from discreet.estimators.sparse_model import SparseModel
 from discreet.estimators.targets import LearningTarget, interval_of, require_target
-from discreet.estimators.task import Asked, LinearTask, Shape
 from discreet.mechanisms import Learner, SelectThenFit
 from discreet.mechanisms.select_then_fit import SELECTION_SHARE, Selection
+from discreet.policy.choosing import choose
+from discreet.policy.task import Asked, LinearTask, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote, Bounds, Interval, StrongestColumns
 
@@ -51,7 +51,7 @@ class SelectedModel(SparseModel):
                 f"{self.selection_share}."
             )
         if self.selector is not None:
-            from discreet.estimators.block_voting import procedure_of  # slow to import
+            from discreet.estimators.block_estimator import procedure_of  # slow to import
 
             procedure_of(self.selector)
 
@@ -110,8 +110,11 @@ class SelectedModel(SparseModel):
         if self.selector is None:
             return StrongestColumns(wide, size, self._entries(), is_centred=bool(self.center),
                                     assumed=target.assumed)  # fmt: skip
-        from discreet.estimators.block_estimator import name_classes  # slow to import
-        from discreet.estimators.block_voting import blocks_for_support, procedure_of
+        from discreet.estimators.block_estimator import (
+            blocks_for_support,
+            name_classes,  # slow to import
+            procedure_of,
+        )
 
         part = Budget(self.selection_share * budget.epsilon, self.selection_share * budget.delta)
         return BlockVote(

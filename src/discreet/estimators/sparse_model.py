@@ -13,16 +13,19 @@ from discreet import _checks
 from discreet._types import Array, Booleans, Integers
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
-from discreet.estimators.chosen_columns import code_classes
+from discreet.estimators.chosen_columns import check_size, code_classes
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.targets import LearningTarget
-from discreet.estimators.task import Asked, Shape
+from discreet.estimators.targets import LearningTarget, require_target
 from discreet.geometry import ConvexSet, LinfBall
-from discreet.questions import Bounds
+from discreet.mechanisms import FrankWolfe, IterativeThresholding
+from discreet.mechanisms.frank_wolfe import MOST_STEPS, average_of_corners, choose_steps
+from discreet.mechanisms.iterative_thresholding import choose_rounds
+from discreet.policy.task import Asked, Shape
+from discreet.privacy import Budget, Unit
+from discreet.questions import Bounds, L1Problem, SparseProblem
 from discreet.record import Fact, Origin
 
 USUAL_ROWS = 10_000
@@ -139,3 +142,118 @@ def pick_distinct(places: Integers, width: int) -> Integers:
     inside = places[places < width]
     _, first = np.unique(inside, return_index=True)
     return np.asarray(inside[np.sort(first)])
+
+
+@with_fields
+class CornerStepsModel(SparseModel):
+    """A lasso in constrained form; rows are only summed."""
+
+    l1_radius: float | None = None
+    max_iter: int | None = None
+    n_iter_: int = field(init=False)
+
+    learns = SparseModel.learns | {"n_iter_"}
+
+    def _check(self) -> None:
+        super()._check()
+        if self.max_iter is not None:
+            _checks.whole(max_iter=self.max_iter, at_least=1, at_most=MOST_STEPS)
+        self._radius()
+
+    @abstractmethod
+    def _usual_radius(self) -> float:
+        """Return the radius of the ball if nobody declares one."""
+
+    def _radius(self) -> float:
+        if self.l1_radius is None:
+            return self._usual_radius()
+        return _checks.positive_number(l1_radius=self.l1_radius)
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
+        constant = self._largest_entry() if self.fit_intercept else None
+        problem = L1Problem(
+            self.margin_loss(),
+            self._bounds(shape, intercept=constant),
+            self._radius(),
+            assumed=target.assumed,
+        )
+        steps = self.max_iter
+        if steps is None:
+            steps = choose_steps(problem, budget, unit, self._expect_rows(shape))
+        ball = Fact("coefficients", f"an l1 ball of radius {problem.radius:g}",
+                    Origin.DEFAULT if self.l1_radius is None else Origin.DECLARED)  # fmt: skip
+        return Asked(problem, FrankWolfe(int(steps)), (*self._facts(target), ball))
+
+    def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
+        problem: Any = asked.question
+        corners = np.asarray(self.release_.value)
+        self.n_iter_ = int(corners.size)
+        vector = average_of_corners(corners, problem.radius, problem.bounds.width)
+        width, constant = problem.bounds.n_features, problem.bounds.intercept
+        intercept = 0.0 if constant is None else float(vector[-1] * constant)
+        places = np.abs(corners).astype(np.int64) - 1
+        return vector[None, :width], np.array([intercept]), pick_distinct(places, width)
+
+
+@with_fields
+class ThresholdingModel(SparseModel):
+    """A model of which each step keeps the largest coefficients; rows are only summed."""
+
+    n_features_to_select: int = 5
+    radius: float | None = None
+    step_size: float = 2.0
+    max_iter: int | None = None
+    n_iter_: int = field(init=False)
+
+    learns = SparseModel.learns | {"n_iter_"}
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
+        _checks.positive(step_size=self.step_size)
+        if self.max_iter is not None:
+            _checks.whole(max_iter=self.max_iter, at_least=1)
+        self._radius()
+        self.margin_loss()
+
+    @abstractmethod
+    def _usual_radius(self) -> float:
+        """Return the largest norm of the coefficients if nobody declares one."""
+
+    def _radius(self) -> float:
+        if self.radius is None:
+            return self._usual_radius()
+        return _checks.positive_number(radius=self.radius)
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
+        size = check_size(self.n_features_to_select, shape.n_features)
+        constant = self._largest_entry() if self.fit_intercept else None
+        problem = SparseProblem(
+            self.margin_loss(),
+            self._bounds(shape, intercept=constant),
+            size + (constant is not None),
+            self._radius(),
+            assumed=target.assumed,
+        )
+        rows = self._expect_rows(shape)
+        steps = choose_rounds(rows) if self.max_iter is None else int(self.max_iter)
+        mechanism = IterativeThresholding(steps, rows, float(self.step_size))
+        return Asked(problem, mechanism, self._facts(target))
+
+    def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
+        problem: Any = asked.question
+        mechanism: Any = asked.mechanism
+        self.n_iter_ = int(mechanism.steps)
+        places, values = np.asarray(self.release_.value).reshape(2, -1)
+        vector = np.zeros(problem.bounds.width)
+        vector[places.astype(np.int64)] = values
+        width, constant = problem.bounds.n_features, problem.bounds.intercept
+        intercept = 0.0 if constant is None else float(vector[-1] * constant)
+        chosen = pick_distinct(places.astype(np.int64), width)
+        return vector[None, :width], np.array([intercept]), chosen

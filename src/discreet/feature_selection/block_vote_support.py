@@ -10,18 +10,18 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Array, Vector
-from discreet.estimators.block_estimator import name_classes
-from discreet.estimators.block_voting import (
+from discreet.estimators.block_estimator import (
     VotingSelector,
     blocks_for_columns,
     blocks_for_support,
+    name_classes,
     procedure_of,
 )
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
-from discreet.estimators.task import Asked, Shape
 from discreet.mechanisms import Peeling, StabilityRelease
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote, ColumnVotes
 from discreet.questions.block_vote import Procedure

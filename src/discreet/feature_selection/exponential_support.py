@@ -7,13 +7,12 @@ from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
+from discreet.estimators.bounded_entries import SupportSelector
 from discreet.estimators.chosen_columns import check_size
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
-from discreet.estimators.support_selector import SupportSelector
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.targets import LearningTarget, require_target
-from discreet.estimators.task import Asked, Shape
 from discreet.mechanisms import ExponentialSampling
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import BestSubset
 

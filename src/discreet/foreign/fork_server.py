@@ -37,13 +37,7 @@ _is_here = False
 
 
 def runs_foreign_code() -> bool:
-    """Say whether this process is one that runs foreign code, where nothing is paid.
-
-    Examples
-    --------
-    >>> runs_foreign_code()
-    False
-    """
+    """Say whether this process is one that runs foreign code, where nothing is paid."""
     return _is_here
 
 
@@ -53,13 +47,7 @@ def numbers_of(said: Any) -> Any:
 
 
 def frame(content: bytes) -> bytes:
-    """Return bytes with their length before them.
-
-    Examples
-    --------
-    >>> len(frame(b"abc"))
-    11
-    """
+    """Return bytes with their length before them."""
     return len(content).to_bytes(LENGTH, "big") + content
 
 

@@ -1,11 +1,10 @@
 """Closed convex sets: they clip rows of private data and constrain coefficients alike."""
 
-from discreet.geometry.box import Box
+from discreet.geometry.box import Box, LinfBall
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.l1_ball import L1Ball
 from discreet.geometry.l1_l2_ball import L1L2Ball
 from discreet.geometry.l2_ball import L2Ball
-from discreet.geometry.linf_ball import LinfBall
 from discreet.geometry.nuclear_ball import NuclearBall
 from discreet.geometry.product import Product
 from discreet.geometry.simplex import Simplex

@@ -217,8 +217,9 @@ class ConvexSet(ABC):
     @abstractmethod
     def _reach(self, dimension: int, order: float) -> float: ...
 
-    @abstractmethod
-    def _diameter(self, dimension: int, order: float) -> float: ...
+    def _diameter(self, dimension: int, order: float) -> float:
+        """Of a set that is its own mirror image; others say it themselves."""
+        return 2 * self._reach(dimension, order)
 
     @abstractmethod
     def _vertex(self, directions: Array) -> Array: ...

@@ -10,11 +10,11 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
-from discreet.geometry.clipping import shrink_factors
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
     absolute_sums,
     pairwise_absolute_sums,
+    shrink_factors,
     sparse_absolute_sums,
     sum_roundings,
 )
@@ -91,9 +91,6 @@ class L1Ball(ConvexSet):
 
     def _reach(self, dimension: int, order: float) -> float:
         return self.radius
-
-    def _diameter(self, dimension: int, order: float) -> float:
-        return 2 * self.radius
 
     def _vertex(self, directions: Array) -> Array:
         steepest = np.abs(directions).argmax(axis=1)[:, None]

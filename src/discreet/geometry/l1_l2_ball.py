@@ -118,9 +118,6 @@ class L1L2Ball(ConvexSet):
         diamond, ball = self._balls
         return min(diamond.reach(dimension, order), ball.reach(dimension, order))
 
-    def _diameter(self, dimension: int, order: float) -> float:
-        return 2 * self._reach(dimension, order)
-
     def _vertex(self, directions: Array) -> Array:
         diamond, ball = self._balls
         farthest = ball.vertex(directions)

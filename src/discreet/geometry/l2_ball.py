@@ -11,12 +11,13 @@ from scipy.special import ndtri
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
-from discreet.geometry.clipping import SURELY_SQUARED, shrink_factors
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
+    SURELY_SQUARED,
     euclidean_norms,
     norm,
     pairwise_euclidean_norms,
+    shrink_factors,
     sparse_euclidean_norms,
     unit_rows,
 )
@@ -95,9 +96,6 @@ class L2Ball(ConvexSet):
         if order == 1:
             return limits.round_up(math.sqrt(dimension) * self.radius)
         return self.radius
-
-    def _diameter(self, dimension: int, order: float) -> float:
-        return 2 * self._reach(dimension, order)
 
     def _vertex(self, directions: Array) -> Array:
         return -self.radius * unit_rows(directions)

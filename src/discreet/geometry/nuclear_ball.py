@@ -157,9 +157,6 @@ class NuclearBall(ConvexSet):
         # Extreme points are radius times u v' with unit vectors u and v.
         return self.radius if order != 1 else round_up(math.sqrt(dimension) * self.radius)
 
-    def _diameter(self, dimension: int, order: float) -> float:
-        return 2 * self._reach(dimension, order)
-
     def _vertex(self, directions: Array) -> Array:
         left, _, right = np.linalg.svd(directions.reshape(-1, *self.shape), full_matrices=False)
         best = left[:, :, :1] @ right[:, :1, :]

@@ -46,9 +46,6 @@ class WholeSpace(ConvexSet):
     def _reach(self, dimension: int, order: float) -> float:
         return math.inf
 
-    def _diameter(self, dimension: int, order: float) -> float:
-        return math.inf
-
     def _vertex(self, directions: Array) -> NoReturn:
         raise InputError("The whole space has no vertex. Use a bounded set.")
 

@@ -22,13 +22,13 @@ from discreet.data.labels import as_floats
 from discreet.data.matrix import accept_matrix
 from discreet.data.stored.table import Piece
 from discreet.errors import InputError
-from discreet.estimators.classes import encode_labels
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.targets import (
     ClassTarget,
     LearningTarget,
     NumberTarget,
     SeveralNumbers,
+    encode_labels,
 )
 from discreet.geometry import Box, ConvexSet, LinfBall, WholeSpace
 from discreet.inspection.tallies import (

@@ -5,6 +5,6 @@
 
 from discreet.interaction.live import Interaction, refuse_empty_rounds
 from discreet.interaction.oracle import Oracle
-from discreet.interaction.taking_up import read_note
+from discreet.interaction.taking_up import read_note, reopen, resume
 
-__all__ = ["Interaction", "Oracle", "read_note", "refuse_empty_rounds"]
+__all__ = ["Interaction", "Oracle", "read_note", "refuse_empty_rounds", "reopen", "resume"]

@@ -32,6 +32,7 @@ from discreet.questions import (
     LabelSet,
     Question,
 )
+from discreet.record import Fact, Origin
 
 
 @cache
@@ -43,22 +44,10 @@ def codec() -> ValueCodec:
     from discreet.mechanisms import REGISTRY
     from discreet.mechanisms.doubling_epochs import DoublingEpochs
 
-    mechanisms: tuple[type[Any], ...] = (
-        *(type(mechanism) for mechanism in REGISTRY),
-        DoublingEpochs,
-    )
-    others: tuple[type[Any], ...] = (
-        Bounds,
-        Interval,
-        LabelSet,
-        Budget,
-        AddRemoveOne,
-        ReplaceOne,
-        ZeroOutOne,
-    )
     kinds: tuple[type[Any], ...] = (
         *(*SETS, *KERNELS, *LOSSES, *PENALTIES, *QUESTIONS),
-        *(*mechanisms, *others),
+        *(*map(type, REGISTRY), DoublingEpochs),
+        *(Bounds, Interval, LabelSet, Budget, AddRemoveOne, ReplaceOne, ZeroOutOne),
     )
     return ValueCodec(kinds, "a saved interaction")
 
@@ -117,6 +106,22 @@ class PlannedQuestion(Generic[Asker, Asked, Planned]):
 class Declaration(PlannedQuestion[InteractiveMechanism, DeclaredStream, InteractivePlan]):
     """What was declared about a stream."""
 
+    def fact(self) -> Fact:
+        """Return what is declared about a stream as such."""
+        question = self.question
+        answers = "each" if question.batch == 1 else f"every {question.batch:,}"
+        once = ", each once" if self.mechanism.records_come_once else ""
+        words = f"at most {question.horizon:,} records{once}, in rounds that are public; an answer "
+        return Fact("stream", f"{words}after {answers}", Origin.DECLARED)
+
 
 class OracleDeclaration(PlannedQuestion[QueryMechanism, KernelQueries, QueryPlan]):
     """What was declared about the queries of an oracle."""
+
+    def fact(self) -> Fact:
+        """Return what is declared about queries as such."""
+        words = (
+            f"at most {self.question.max_answers:,} points are answered with new noise, each "
+            "chosen by anybody, also in view of earlier answers"
+        )
+        return Fact("queries", words, Origin.DECLARED)

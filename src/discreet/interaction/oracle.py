@@ -7,13 +7,14 @@ disk, and several processes are one oracle.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from discreet import _checks
 from discreet._private_part import Outcome, Sealed, call_privately, without_frames
 from discreet._types import Array
+from discreet.data import OpenRows
 from discreet.errors import (
     EntropyError,
     InputError,
@@ -33,6 +35,7 @@ from discreet.interaction.answer_record import AnswerRecord, Seen
 from discreet.interaction.declaration import OracleDeclaration
 from discreet.interaction.live import unwrap
 from discreet.ledger import Receipt
+from discreet.mechanisms import Plan
 from discreet.mechanisms.query_answering import OracleAnswer, Transcript, TranscriptEntry
 from discreet.noise import Noise
 from discreet.privacy import Guarantee
@@ -40,6 +43,7 @@ from discreet.questions import KernelQueries
 from discreet.record import Release
 
 if TYPE_CHECKING:
+    from discreet.interaction.oracle_store import NewOracle, OracleStore
     from discreet.mechanisms.private_predictor import PrivatePredictor
 
 FAILED = (
@@ -60,26 +64,6 @@ Answering = Callable[[list[TranscriptEntry], str], tuple[list[TranscriptEntry], 
 """Gets entries that are not known yet and the status, returns entries to add and the status."""
 
 
-class AnswerStore(Protocol):
-    """What an oracle needs of the place where it is kept."""
-
-    def read_entries(
-        self, identity: str, seen: Seen, learn: Callable[[list[TranscriptEntry], str], None]
-    ) -> Seen:
-        """Read what others have added."""
-        ...
-
-    def add_entries(
-        self, identity: str, seen: Seen, answer: Answering, *, confirm: bool = False
-    ) -> Seen:
-        """Read what others have added, and add to it: all or nothing, on disk once this returns."""
-        ...
-
-    def digest_at(self, identity: str, number: int) -> str:
-        """Return the digest of an entry; empty if there is none."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Kept:
     """Where an oracle is kept: the place, the model's identity, how far its transcript is known.
@@ -87,24 +71,10 @@ class Kept:
     And, if a durable ledger paid for it, where its answers are on record.
     """
 
-    store: AnswerStore
+    store: OracleStore
     identity: str
     seen: Seen
     record: AnswerRecord | None = None
-
-
-class NewPlace(ABC):
-    """A place that is claimed for an oracle before it is paid for."""
-
-    @abstractmethod
-    def finish(
-        self, declared: OracleDeclaration, said: Release, ledger: str, note: str, packed: Any
-    ) -> Kept:
-        """Put a model there, on disk once this returns."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let the place go; what was not finished has never been there."""
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
@@ -116,7 +86,7 @@ class _Held(Sealed):
     noise: Noise
     model: PrivatePredictor | None
     transcript: Transcript
-    store: AnswerStore | None = None
+    store: OracleStore | None = None
     identity: str = ""
     record: AnswerRecord | None = None
     seen: Seen = field(default_factory=Seen)
@@ -471,3 +441,39 @@ def _tabulate(held: _Held) -> Outcome:
     width = held.declared.question.bounds.n_features
     rows = [[*entry.point, entry.value] for entry in held.transcript.since(0)]
     return Outcome(np.array(rows).reshape(len(rows), width + 1))
+
+
+@contextlib.contextmanager
+def claim_place(store: str | Path | None) -> Iterator[NewOracle | None]:
+    """Claim the place of a new oracle while it is paid for and made; nothing without a store."""
+    if store is None:
+        yield None
+        return
+    from discreet.interaction.oracle_store import OracleStore  # slow to import
+
+    with contextlib.closing(OracleStore(store).make()) as place:
+        yield place
+
+
+@dataclass(frozen=True, eq=False)
+class OraclePlan(Plan):
+    """Fits a model in private and hands it to an oracle, whose answers are public."""
+
+    declared: OracleDeclaration
+    said: Release
+    receipt: Receipt
+    place: NewOracle | None
+    note: str
+
+    def run(self, rows: OpenRows, noise: Noise) -> Oracle:
+        declared, said = self.declared, self.said
+        model, kept = declared.plan.fit(rows), None
+        if self.place is not None:
+            paid_by = self.receipt.issuer.key
+            kept = self.place.finish(declared, said, paid_by, self.note, model.pack())
+            if paid_by:
+                kept = replace(kept, record=AnswerRecord(self.receipt.issuer, self.receipt.number))
+        return Oracle(
+            declared, said, model, noise, receipt=self.receipt, kept=kept, note=self.note,
+            shows_errors=not noise.is_private,
+        )  # fmt: skip

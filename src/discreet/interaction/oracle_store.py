@@ -28,7 +28,7 @@ from discreet._types import Vector
 from discreet.errors import InputError, PrivacyError, StoreError
 from discreet.interaction.answer_record import Seen
 from discreet.interaction.declaration import OracleDeclaration
-from discreet.interaction.oracle import OPEN, Kept, NewPlace
+from discreet.interaction.oracle import OPEN, Answering, Kept
 from discreet.interaction.packed_arrays import pack_arrays, unpack_arrays
 from discreet.interaction.state_file import check_owned
 from discreet.mechanisms.query_answering import CODES, TranscriptEntry, key_of
@@ -191,7 +191,7 @@ class OracleStore(Store):
         self,
         identity: str,
         seen: Seen,
-        answer: Callable[[list[TranscriptEntry], str], tuple[list[TranscriptEntry], str]],
+        answer: Answering,
         *,
         confirm: bool = False,
     ) -> Seen:
@@ -279,7 +279,7 @@ ADVANCE = STATES.update().values(
 )
 
 
-class NewOracle(NewPlace):
+class NewOracle:
     """A place that is claimed: whoever holds it can put one oracle there, or let it go.
 
     The claim is an open transaction, so it ends with its process.
@@ -308,6 +308,7 @@ class NewOracle(NewPlace):
     def finish(
         self, declared: OracleDeclaration, said: Release, ledger: str, note: str, packed: Any
     ) -> Kept:
+        """Put a model there, on disk once this returns."""
         identity, (listed, numbers) = uuid.uuid4().hex, pack_arrays(packed)
         facts = _json.dump(
             {

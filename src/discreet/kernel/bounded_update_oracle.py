@@ -6,11 +6,11 @@ import warnings
 
 from discreet import _checks
 from discreet.estimators.fields import with_fields
-from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.estimators.targets import LearningTarget
-from discreet.estimators.task import Asked, Shape
 from discreet.kernel.constant_model import refuse_constant
+from discreet.kernel.oracle_estimator import OracleEstimator
 from discreet.mechanisms import BoundedUpdates, QueryMechanism
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 
 LESS_ACCURATE = (

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.estimators.task import Asked, Shape
 from discreet.mechanisms.bounded_updates import BoundedUpdatesPlan
 from discreet.mechanisms.net_updates import NetUpdatesPlan
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import Interval, KernelQueries, LabelSet
 

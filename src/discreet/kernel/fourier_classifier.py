@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from discreet.estimators.classifier import MarginClassifier
 from discreet.estimators.fields import with_fields
-from discreet.estimators.fourier_model import FourierModel
-from discreet.estimators.margin_classifier import MarginClassifier
+from discreet.kernel.fourier_model import FourierModel
 
 
 @with_fields

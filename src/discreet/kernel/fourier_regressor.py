@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from discreet.estimators.fields import with_fields
-from discreet.estimators.fourier_model import FourierModel
-from discreet.estimators.robust_regressor import RobustRegressor
+from discreet.estimators.regressor import RobustRegressor
+from discreet.kernel.fourier_model import FourierModel
 
 
 @with_fields

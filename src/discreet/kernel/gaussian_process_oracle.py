@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.estimators.fields import with_fields
-from discreet.estimators.oracle_estimator import OracleEstimator
+from discreet.kernel.oracle_estimator import OracleEstimator
 from discreet.mechanisms import GaussianProcess
 
 

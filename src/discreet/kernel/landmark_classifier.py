@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from discreet.estimators.classifier import MarginClassifier
 from discreet.estimators.fields import with_fields
-from discreet.estimators.landmark_model import LANDMARKS, LandmarkModel
-from discreet.estimators.margin_classifier import MarginClassifier
+from discreet.kernel.landmark_model import LANDMARKS, LandmarkModel
 
 
 @with_fields

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from discreet.estimators.fields import with_fields
-from discreet.estimators.landmark_model import LANDMARKS, LandmarkModel
-from discreet.estimators.robust_regressor import RobustRegressor
+from discreet.estimators.regressor import RobustRegressor
+from discreet.kernel.landmark_model import LANDMARKS, LandmarkModel
 from discreet.losses import Huber, Loss
 
 

@@ -13,15 +13,15 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError, PrivacyError
 from discreet.estimators.fields import with_fields
-from discreet.estimators.oracle_estimator import KernelQueryModel
-from discreet.estimators.synthetic_points import fill_domain
 from discreet.estimators.targets import LearningTarget, NumberTarget
-from discreet.estimators.task import Asked, Shape
 from discreet.kernel.constant_model import refuse_constant
+from discreet.kernel.oracle_estimator import KernelQueryModel
+from discreet.kernel.synthetic_points import fill_domain
 from discreet.kernels import BoundedKernel
 from discreet.mechanisms import NetUpdates, ProjectedKernel
 from discreet.mechanisms.net_updates import rebuild
 from discreet.mechanisms.projected_kernel import basis_of, expand
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import KernelQueries
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet import _json
 from discreet.errors import InputError
-from discreet.estimators.oracle_estimator import CODEC, OracleEstimator
 from discreet.gate import reopen
 from discreet.kernel.bounded_update_oracle import BoundedUpdateOracle
 from discreet.kernel.gaussian_process_oracle import GaussianProcessOracle
+from discreet.kernel.oracle_estimator import CODEC, OracleEstimator
 from discreet.ledger import AbstractLedger
 
 KINDS: dict[str, type[OracleEstimator]] = {

@@ -3,13 +3,10 @@
 from discreet.kernels.base import Domain, Kernel
 from discreet.kernels.bounded_kernel import BoundedKernel
 from discreet.kernels.callable_kernel import CallableKernel
-from discreet.kernels.chi_squared import ChiSquared
-from discreet.kernels.laplacian import Laplacian
-from discreet.kernels.linear_kernel import Linear
-from discreet.kernels.matern import Matern
-from discreet.kernels.polynomial import Polynomial
+from discreet.kernels.column_distances import ChiSquared, Laplacian
+from discreet.kernels.inner_products import Linear, Polynomial
 from discreet.kernels.precomputed import Precomputed
-from discreet.kernels.rbf import RBF
+from discreet.kernels.squared_distances import RBF, Matern
 
 KERNELS: tuple[type[Kernel], ...] = (
     BoundedKernel,

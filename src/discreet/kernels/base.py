@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -182,6 +183,19 @@ class Kernel(ABC):
 
     @abstractmethod
     def _error(self, bounds: Domain) -> float: ...
+
+
+@dataclass(frozen=True)
+class UnitKernel(Kernel):
+    """A kernel that is one where two points are the same, and falls as fast as ``gamma`` says."""
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", limits.size(gamma=self.gamma))
+
+    def _diagonal(self, rows: Array) -> Vector:
+        return np.ones(len(rows))
 
 
 def as_points(given: ArrayLike) -> Array:

@@ -102,8 +102,14 @@ class BoundedKernel(Kernel):
         return (rows if is_finite.all() else np.where(is_finite, rows, 0.0)), factors
 
     def evaluate_scaled(
-        self, rows: Array, row_factors: Vector, points: Array, point_factors: Vector
-    ) -> Array:
+        self,
+        rows: Array,
+        row_factors: Vector,
+        points: Array,
+        point_factors: Vector,
+        *,
+        roughly: bool = False,
+    ) -> Any:
         """Return entries for points whose factors are known from :meth:`scale`.
 
         Parameters
@@ -112,29 +118,16 @@ class BoundedKernel(Kernel):
             Finite points, one a row, and their factors.
         points, point_factors
             Others.
+        roughly
+            Whether half as many digits will do, with no bound on their error.
         """
+        evaluate = self.kernel.evaluate_roughly if roughly else self.kernel.evaluate
         with np.errstate(over="ignore"):
-            entries = self.kernel.evaluate(rows, points)
-        return self._clip(entries, row_factors, point_factors)
-
-    def evaluate_scaled_roughly(
-        self, rows: Array, row_factors: Vector, points: Array, point_factors: Vector
-    ) -> Any:
-        """Return entries in half as many digits, with no bound on their error.
-
-        Parameters
-        ----------
-        rows, row_factors
-            Finite points, one a row, and their factors.
-        points, point_factors
-            Others.
-        """
-        with np.errstate(over="ignore"):
-            entries = self.kernel.evaluate_roughly(rows, points)
+            entries = evaluate(rows, points)
         return self._clip(entries, row_factors, point_factors)
 
     def evaluate_roughly(self, rows: Array, points: Array) -> Any:
-        return self.evaluate_scaled_roughly(*self.scale(rows), *self.scale(points))
+        return self.evaluate_scaled(*self.scale(rows), *self.scale(points), roughly=True)
 
     def _clip(self, entries: Array, row_factors: Vector, point_factors: Vector) -> Array:
         """Return entries times the factors of their two points, in place; each by itself."""
@@ -148,7 +141,8 @@ class BoundedKernel(Kernel):
         return entries
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
-        return self.evaluate_scaled(*self.scale(rows), *self.scale(points))
+        entries: Array = self.evaluate_scaled(*self.scale(rows), *self.scale(points))
+        return entries
 
     def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
         finite, factors = self.scale(rows)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.estimators.binary_model import TwoClassModel
-from discreet.estimators.corner_steps import CornerStepsModel
+from discreet.estimators.classifier import TwoClassModel
 from discreet.estimators.fields import with_fields
+from discreet.estimators.sparse_model import CornerStepsModel
 
 USUAL_REACH = 5.0
 """The margin that an entry at its bound can reach."""

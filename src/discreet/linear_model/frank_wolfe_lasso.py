@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from discreet import _checks
-from discreet.estimators.corner_steps import CornerStepsModel
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.sparse_model import CornerStepsModel
 from discreet.losses import Huber, Loss, Squared
 
 LOSSES = ("squared", "huber")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.estimators.thresholding_steps import ThresholdingModel
+from discreet.estimators.sparse_model import ThresholdingModel
 from discreet.losses import Huber, Loss
 
 USUAL_REACH = 4.0

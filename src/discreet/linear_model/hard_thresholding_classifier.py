@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.estimators.binary_model import TwoClassModel
+from discreet.estimators.classifier import TwoClassModel
 from discreet.estimators.fields import with_fields
-from discreet.estimators.thresholding_steps import ThresholdingModel
+from discreet.estimators.sparse_model import ThresholdingModel
 
 USUAL_REACH = 5.0
 """The margin that a row of one entry at its bound can reach."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.estimators.task import AbsoluteValues
 from discreet.losses import Loss, Squared
+from discreet.policy.task import AbsoluteValues
 
 
 @with_fields

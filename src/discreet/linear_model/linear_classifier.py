@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from discreet.estimators.classifier import MarginClassifier
 from discreet.estimators.fields import with_fields
-from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
-from discreet.estimators.margin_classifier import MarginClassifier
+from discreet.estimators.linear import RANGES, RangeFindingEstimator
 
 
 @with_fields

@@ -5,9 +5,8 @@ from __future__ import annotations
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
-from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
-from discreet.estimators.linear import INTERCEPT_SHARE
-from discreet.estimators.robust_regressor import RobustRegressor
+from discreet.estimators.linear import INTERCEPT_SHARE, RANGES, RangeFindingEstimator
+from discreet.estimators.regressor import RobustRegressor
 
 NUMERIC_SHARE = 0.8
 """How much of the largest l1 norm of numbers is kept."""

@@ -7,9 +7,9 @@ import math
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.fields import with_fields
 from discreet.estimators.inference import InferentialEstimator
-from discreet.estimators.task import Standardising
 from discreet.losses import Logistic, Loss
 from discreet.mechanisms.signal_rules import SignalRules
+from discreet.policy.task import Standardising
 
 
 @with_fields

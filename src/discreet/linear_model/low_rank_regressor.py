@@ -12,25 +12,23 @@ from sklearn.base import RegressorMixin
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.data.arrays import EncodedSource
 from discreet.data.cells import is_row
-from discreet.data.encoded import EncodedSource
 from discreet.data.labels import as_floats
 from discreet.data.matrix import accept_matrix
 from discreet.data.stored import Encoding, open_table
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
-from discreet.estimators.coefficients import CoefficientModel
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
-from discreet.estimators.fields import with_fields
-from discreet.estimators.linear import INTERCEPT_SHARE
-from discreet.estimators.penalty_strength import VANISHING, ridge_at_cost
+from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.linear import INTERCEPT_SHARE, CoefficientModel
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
-from discreet.estimators.task import Asked, Shape
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
+from discreet.policy.penalty_strength import VANISHING, ridge_at_cost
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, SeveralOutputs
 from discreet.record import Fact, Origin

@@ -10,8 +10,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
 from discreet.data.given_column import GivenColumn
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.regressor import LinearRegressorBase

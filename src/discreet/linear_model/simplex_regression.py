@@ -12,16 +12,15 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.base import WeightedEstimator
-from discreet.estimators.coefficients import CoefficientModel
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.linear import CoefficientModel
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of, require_target
-from discreet.estimators.task import Asked, Shape
 from discreet.geometry import LinfBall, limits
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Interval, Mixture
 from discreet.record import Fact, Origin, labels_in_words

@@ -11,15 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet._types import Array
 from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.selected_model import SelectedModel
 from discreet.estimators.targets import ClassTarget, LearningTarget
-from discreet.estimators.task import Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms.signal_rules import Settings, SignalRules, find_settings
+from discreet.policy.task import Asked, LinearTask, Shape, Standardising
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 

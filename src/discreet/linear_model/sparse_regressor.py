@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.selected_model import SelectedModel
-from discreet.estimators.task import LinearTask, Shape, Standardising
 from discreet.geometry import L1L2Ball
 from discreet.losses import Loss, PseudoHuber
+from discreet.policy.task import LinearTask, Shape, Standardising
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 

@@ -10,13 +10,12 @@ import numpy as np
 from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
-from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures, vector_as_table
 from discreet.estimators.fields import with_fields
-from discreet.estimators.one_column import vector_as_table
 from discreet.estimators.targets import LearningTarget
-from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet, WholeSpace
 from discreet.mechanisms import ExponentialSampling, Mechanism
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, ColumnQuantiles, Question
 

@@ -16,7 +16,7 @@ from discreet.losses import Loss, Pinball, Squared
 from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Unit
 from discreet.questions import Question
-from discreet.questions.locations import ColumnLocations
+from discreet.questions.choices import ColumnLocations
 
 NAMES = ("squared", "absolute")
 

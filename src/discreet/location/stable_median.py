@@ -10,13 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Booleans, Vector
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.targets import LearningTarget
-from discreet.estimators.task import Asked
 from discreet.location.base import ColumnEstimator
 from discreet.mechanisms import Mechanism, ProposeTestRelease
 from discreet.mechanisms.stability_release import STABLE
+from discreet.policy.task import Asked
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, ProposedMedian, Question
 

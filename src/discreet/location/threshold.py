@@ -13,15 +13,20 @@ from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
-from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.features import (
+    COLUMNS_FOUND,
+    FeatureMap,
+    PlainFeatures,
+    read_rows,
+    vector_as_table,
+)
 from discreet.estimators.fields import with_fields
-from discreet.estimators.one_column import vector_as_table
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
-from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet, WholeSpace
 from discreet.location.base import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import BestThreshold, Bounds, LabelSet
 

@@ -1,18 +1,11 @@
 """Convex losses of one margin, with the constants that privacy rests on."""
 
 from discreet.losses.base import Loss, ProbabilisticLoss
-from discreet.losses.hinge import Hinge
-from discreet.losses.huber import Huber
-from discreet.losses.huber_hinge import HuberHinge
-from discreet.losses.log_cosh import LogCosh
-from discreet.losses.logistic import Logistic
-from discreet.losses.margin_logistic import MarginLogistic
-from discreet.losses.pinball import Pinball
+from discreet.losses.hinges import Hinge, HuberHinge, SmoothedHinge
+from discreet.losses.logistic import Logistic, MarginLogistic
+from discreet.losses.pinball import Pinball, SmoothedPinball
 from discreet.losses.poisson import Poisson
-from discreet.losses.pseudo_huber import PseudoHuber
-from discreet.losses.smoothed_hinge import SmoothedHinge
-from discreet.losses.smoothed_pinball import SmoothedPinball
-from discreet.losses.squared import Squared
+from discreet.losses.residual_losses import Huber, LogCosh, PseudoHuber, Squared
 
 LOSSES: tuple[type[Loss], ...] = (
     Hinge,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from discreet import _checks
 from discreet._types import Array
@@ -77,15 +78,11 @@ class Loss(ABC):
         """The smallest and largest label for which the constants hold."""
         return (-1.0, 1.0) if self.is_classifier else (-math.inf, math.inf)
 
-    @property
-    def is_one_signed(self) -> bool:
-        """Whether the label alone fixes the sign of the slope."""
-        return False
+    is_one_signed: ClassVar[bool] = False
+    """Whether the label alone fixes the sign of the slope."""
 
-    @property
-    def is_nonnegative(self) -> bool:
-        """Whether no value is below zero, and values are convex in the label too."""
-        return False
+    is_nonnegative: ClassVar[bool] = False
+    """Whether no value is below zero, and values are convex in the label too."""
 
     @property
     def joint_smoothness(self) -> float | None:

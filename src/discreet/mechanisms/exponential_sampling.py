@@ -37,7 +37,7 @@ from discreet.privacy import (
     Unit,
 )
 from discreet.questions import BestSubset, BestThreshold, ColumnQuantiles, LeastLoss, Question
-from discreet.questions.locations import ColumnLocations
+from discreet.questions.choices import ColumnLocations
 from discreet.questions.problem import Problem
 
 MOST_ROWS = 2**29

@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
-from discreet.losses.softmax import softmax_of
+from discreet.losses.logistic import softmax_of
 from discreet.mechanisms.base import (
     YES,
     Learner,

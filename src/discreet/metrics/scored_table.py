@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet._types import Array, Vector
-from discreet.data.encoded import EncodedSource
+from discreet.data.arrays import EncodedSource
 from discreet.data.frame import Frame
 from discreet.data.given_column import GivenColumn
 from discreet.data.matrix import hold_table
@@ -27,8 +27,7 @@ from discreet.data.source import Source
 from discreet.data.stored import Encoding, OpenedTable, RowPlace, Wanted, is_table, open_table
 from discreet.errors import InputError
 from discreet.estimators.base import accept_target, check_lengths, noise_from
-from discreet.estimators.classes import encode_labels
-from discreet.estimators.targets import ClassTarget, LabelTarget
+from discreet.estimators.targets import ClassTarget, LabelTarget, encode_labels
 from discreet.metrics.row_outputs import ModelOutputs, ReadableRows
 
 Join = Callable[[Array, Vector, RowPlace], Array]

@@ -39,7 +39,7 @@ from discreet.metrics.two_classes import (
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import CellCounts, FollowingCounts
-from discreet.questions.following_counts import FARTHEST
+from discreet.questions.sums import FARTHEST
 from discreet.record import Fact, Origin, Release
 
 CountsOfCells = CellCounts | FollowingCounts
@@ -460,7 +460,7 @@ def _range_of(model: Any, declared: tuple[float, float] | None) -> tuple[float, 
     if declared is not None:
         return declared
     most = getattr(model, "max_count", None)
-    found = getattr(model, "target_range", None if most is None else (0.0, most))
+    found = getattr(model, "target_range", None) or (None if most is None else (0.0, most))
     if found is None:
         raise InputError(
             "declare target_range, two numbers between which targets lie: errors are counted on "

@@ -10,8 +10,7 @@ from sklearn.model_selection import ParameterSampler
 
 from discreet import _checks
 from discreet.errors import InputError
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.model_selection.private_search import PrivateSearch
 
 

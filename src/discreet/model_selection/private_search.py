@@ -16,13 +16,10 @@ from discreet import _checks
 from discreet.data.given_column import GivenColumn
 from discreet.errors import CalibrationError, DiscreetError, InputError
 from discreet.estimators.base import PlainEstimator
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.side_by_side import SideBySide
 from discreet.estimators.targets import LabelTarget, LearningTarget, require_target
-from discreet.estimators.task import Asked, Shape
 from discreet.mechanisms import Mechanism, RepeatAndSelect, TrainAndChoose
 from discreet.mechanisms.repeat_and_select import SIZES
 from discreet.mechanisms.secret_parts import PartSizes
@@ -35,7 +32,9 @@ from discreet.model_selection.candidates import (
     list_settings,
     make_model,
 )
-from discreet.model_selection.search_method import SearchFacts, choose_method
+from discreet.model_selection.side_by_side import SideBySide
+from discreet.policy.search_method import SearchFacts, choose_method
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, TrialLaw, Unit
 from discreet.questions import Bounds, Labels, ModelCandidate, ModelChoice
 from discreet.record import Fact, Origin

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from sklearn.model_selection import ParameterGrid
 
 from discreet.errors import InputError
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.model_selection.private_search import PrivateSearch
 
 Grid = Mapping[str, Sequence[Any]]

@@ -12,22 +12,22 @@ from sklearn.utils.metaestimators import available_if
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError
-from discreet.estimators.block_estimator import BlockEstimator, name_classes
-from discreet.estimators.block_fitting import (
+from discreet.estimators.block_estimator import (
+    BlockEstimator,
     FittedCoefficients,
     blocks_for_average,
     computation_of,
+    name_classes,
 )
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import ClassTarget, LearningTarget
-from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet, L2Ball
 from discreet.mechanisms import NoisyAggregate
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockAverage
-from discreet.questions.block_average import AGGREGATES
+from discreet.questions.block_vote import AGGREGATES
 from discreet.record import Fact, Origin
 
 

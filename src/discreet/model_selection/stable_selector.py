@@ -6,17 +6,16 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from discreet import _checks
-from discreet.estimators.block_estimator import name_classes
-from discreet.estimators.block_voting import (
+from discreet.estimators.block_estimator import (
     VotingSelector,
     blocks_for_support,
+    name_classes,
     procedure_of,
 )
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.targets import LearningTarget, require_target
-from discreet.estimators.task import Asked, Shape
 from discreet.mechanisms import StabilityRelease
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote
 

@@ -10,7 +10,7 @@ import hashlib
 import threading
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -224,7 +224,9 @@ class SystemNoise(Noise):
     (True, 'int64')
     """
 
-    is_private: ClassVar[bool] = True
+    @property
+    def is_private(self) -> bool:
+        return True
 
     __slots__ = ()
 
@@ -269,7 +271,9 @@ class RehearsalNoise(Noise):
     False
     """
 
-    is_private: ClassVar[bool] = False
+    @property
+    def is_private(self) -> bool:
+        return False
 
     def __init__(self, seed: int) -> None:
         _checks.whole(seed=seed, at_least=0)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from discreet.errors import InputError
-from discreet.estimators.classes import list_classes
 from discreet.estimators.classifier import LinearClassifierBase
-from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import Declarations
+from discreet.estimators.targets import list_classes
 from discreet.online.learner import OnlineLearner
 
 

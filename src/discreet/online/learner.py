@@ -10,17 +10,16 @@ import numpy as np
 
 from discreet import _checks
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.targets import LearningTarget, require_target
-from discreet.estimators.task import Asked, Shape
 from discreet.geometry import ConvexSet
 from discreet.mechanisms import InteractiveMechanism
-from discreet.online.choosing_online import MECHANISMS, StreamTask, choose_for_stream
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader
+from discreet.policy.choosing_online import MECHANISMS, StreamTask, choose_for_stream
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet
 

@@ -13,21 +13,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discreet import _checks
-from discreet.data.block_types import loosen_labels, loosen_rows
 from discreet.data.given_column import family
+from discreet.data.records import loosen_labels, loosen_rows
 from discreet.data.stored import is_table
 from discreet.errors import InputError, InteractionEnded, LargeDeltaWarning
 from discreet.estimators.base import PrivateEstimator, Table, noise_from, silence
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations, refuse_undeclared
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, refuse_undeclared, with_fields
 from discreet.estimators.targets import LabelTarget, LearningTarget
-from discreet.estimators.task import Asked, Shape
 from discreet.gate import interact
 from discreet.interaction import Interaction, refuse_empty_rounds
 from discreet.ledger import AbstractLedger
 from discreet.online.learner_note import describe_learner, refuse_unsaved
 from discreet.online.record_reading import RecordReader
+from discreet.policy.task import Asked, Shape
 from discreet.preprocessing import Category
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta

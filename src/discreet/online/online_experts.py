@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.targets import LearningTarget, interval_of
-from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet
 from discreet.mechanisms import Experts as ExpertMechanism
-from discreet.online.choosing_online import count_usual_batch
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader, list_once
+from discreet.policy.choosing_online import count_usual_batch
+from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, ExpertStream
 from discreet.record import Fact, Origin, one_of

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.fields import with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.losses import Loss, Squared

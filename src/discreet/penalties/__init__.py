@@ -2,11 +2,8 @@
 
 from discreet.penalties.base import Penalty
 from discreet.penalties.indicator import Indicator
-from discreet.penalties.l1 import L1
-from discreet.penalties.l1_l2 import L1L2
-from discreet.penalties.l1_within import L1Within
-from discreet.penalties.l2 import L2
-from discreet.penalties.with_ridge import WithRidge
+from discreet.penalties.l1 import L1, L1L2, L1Within
+from discreet.penalties.l2 import L2, WithRidge
 
 PENALTIES: tuple[type[Penalty], ...] = (Indicator, L1, L1L2, L1Within, L2, WithRidge)
 """Every penalty; the laws of penalties are tested for all of them."""

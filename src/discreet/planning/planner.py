@@ -13,13 +13,13 @@ import numpy as np
 
 from discreet import _checks
 from discreet.mechanisms import LEARNERS
-from discreet.model_selection.search_method import SearchFacts, choose_method
 from discreet.planning.least_needed import Answer, find_least
 from discreet.planning.prediction import Ceiling, Cell, Prediction
 from discreet.planning.public_facts import PublicFacts
 from discreet.planning.rehearsals import REFUSALS, Rehearsals, RehearsedScores
 from discreet.planning.search_prediction import SearchPrediction
 from discreet.planning.theorem_ceilings import ceilings
+from discreet.policy.search_method import SearchFacts, choose_method
 from discreet.privacy import Budget, TrialLaw, unit_named
 from discreet.privacy.guarantee import in_three_digits as up
 

@@ -9,7 +9,7 @@ from discreet import _checks
 from discreet._types import Json
 from discreet.data import Bounds
 from discreet.errors import InputError
-from discreet.estimators.block_fitting import blocks_for_average
+from discreet.estimators.block_estimator import blocks_for_average
 from discreet.geometry import Box, LinfBall
 from discreet.mechanisms import NoisyAggregate, StabilityRelease
 from discreet.mechanisms.sampling.sampled_model import span_of_columns

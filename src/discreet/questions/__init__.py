@@ -2,33 +2,29 @@
 
 from discreet.questions.additive_problem import AdditiveProblem
 from discreet.questions.base import Question
-from discreet.questions.best_subset import BestSubset
-from discreet.questions.block_average import BlockAverage
-from discreet.questions.block_vote import BlockVote, ColumnVotes
+from discreet.questions.best_subset import BestSubset, LassoSupport
+from discreet.questions.block_vote import BlockAverage, BlockVote, ColumnVotes
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
-from discreet.questions.cell_counts import CellCounts
-from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
-from discreet.questions.declared_stream import DeclaredStream, Stream
-from discreet.questions.expert_stream import ExpertStream
-from discreet.questions.following_counts import FollowingCounts
+from discreet.questions.choices import (
+    BestThreshold,
+    ColumnLocations,
+    ColumnQuantiles,
+    LeastLoss,
+    ProposedMedian,
+)
+from discreet.questions.declared_stream import DeclaredStream, ExpertStream, Stream
 from discreet.questions.kernel_queries import KernelQueries
-from discreet.questions.lasso_support import LassoSupport
-from discreet.questions.locations import ColumnLocations
 from discreet.questions.marginals import Marginals
 from discreet.questions.mixture import Mixture
 from discreet.questions.model_choice import ModelCandidate, ModelChoice
 from discreet.questions.problem import Problem
-from discreet.questions.proposed_median import ProposedMedian
 from discreet.questions.several_classes import OneVsRest, Softmax
-from discreet.questions.several_outputs import SeveralOutputs
 from discreet.questions.sparse_problems import L1Problem, SparseProblem
-from discreet.questions.spatial_median import SpatialMedian
 from discreet.questions.strongest_columns import StrongestColumns
-from discreet.questions.sums import RowCount, VectorMean, VectorSum
-from discreet.questions.vector_problem import VectorProblem
+from discreet.questions.sums import CellCounts, FollowingCounts, RowCount, VectorMean, VectorSum
+from discreet.questions.vector_problem import SeveralOutputs, SpatialMedian, VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (
-    AdditiveProblem,
     BestSubset,
     BestThreshold,
     BlockAverage,
@@ -43,7 +39,6 @@ QUESTIONS: tuple[type[Question], ...] = (
     LassoSupport,
     L1Problem,
     LeastLoss,
-    Marginals,
     Mixture,
     ModelChoice,
     OneVsRest,

@@ -1,4 +1,4 @@
-"""What blocks of rows agree on: a choice of columns by any procedure, run on each block alone."""
+"""What blocks of rows agree on, by any procedure that is run on each block alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet import _checks
-from discreet.errors import InputTypeError
+from discreet.errors import InputError, InputTypeError
+from discreet.geometry import Box, ConvexSet, L2Ball
 from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds
 from discreet.questions.strongest_columns import check_widths
@@ -111,3 +112,86 @@ class ColumnVotes(Question):
     def assumed(self) -> tuple[str, ...]:
         """What whoever stated the vote took as public."""
         return self.vote.assumed
+
+
+AGGREGATES = ("mean", "winsorised")
+
+
+@dataclass(frozen=True)
+class BlockAverage(Question):
+    """The average, over several disjoint blocks of rows, of some numbers computed on each.
+
+    A block that is empty, or on which the procedure raises or returns anything but so many finite
+    numbers, counts as the centre of the region. Everything else is clipped to the region.
+
+    Parameters
+    ----------
+    bounds
+        Of rows, with labels or without; no weights.
+    procedure
+        Takes the rows of a block, an array or a sparse one, and its labels, None without. Returns
+        numbers, which may depend on its block and on nothing else.
+    blocks
+        How many blocks; public. Each record is in one, drawn at random and never told.
+    region
+        What the numbers of a block are clipped to: a box, or a ball.
+    outputs
+        How many numbers a block has.
+    aggregate
+        ``"mean"``, or ``"winsorised"``: the mean of numbers that are clipped a second time, near to
+        two quartiles which are drawn for it; that needs a box.
+    assumed
+        What whoever asks took as public because it was found in the data, in words.
+
+    Examples
+    --------
+    >>> from discreet.geometry import LinfBall
+    >>> def middle(X, y):
+    ...     return X.mean()
+    >>> rows = Bounds(LinfBall(1.0), n_features=8)
+    >>> BlockAverage(rows, middle, blocks=80, region=Box([-1], [1])).centre
+    (0.0,)
+    """
+
+    bounds: Bounds
+    procedure: Procedure
+    blocks: int
+    region: ConvexSet
+    outputs: int = 1
+    aggregate: str = "mean"
+    assumed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _checks.instance(Bounds, bounds=self.bounds)
+        if not callable(self.procedure):
+            raise InputTypeError("procedure must be a function of the rows and labels of a block.")
+        _checks.whole(blocks=self.blocks, at_least=1, at_most=MOST_BLOCKS)
+        _checks.whole(outputs=self.outputs, at_least=1)
+        _checks.one_of(AGGREGATES, aggregate=self.aggregate)
+        if not isinstance(self.region, Box | L2Ball):
+            raise InputTypeError("region must be a Box or an L2Ball of numbers of a block.")
+        if isinstance(self.region, Box):
+            self._check_box(self.region)
+        elif self.aggregate == "winsorised":
+            raise InputError("quartiles are drawn between limits; declare a Box for each number.")
+
+    def _check_box(self, box: Box) -> None:
+        if len(box.lower) != self.outputs:
+            raise InputError(
+                f"the region has limits for {len(box.lower)} numbers; a block has {self.outputs}."
+            )
+        if not all(low < high for low, high in zip(box.lower, box.upper, strict=True)):
+            raise InputError("each number of a block needs a lower limit below the upper one.")
+
+    @property
+    def answers(self) -> Bounds:
+        """What is declared about the numbers of blocks: as many rows as there are blocks."""
+        return Bounds(self.region, self.outputs, max_rows=self.blocks)
+
+    @property
+    def centre(self) -> tuple[float, ...]:
+        """What a block counts as on which nothing sensible came out."""
+        if not isinstance(self.region, Box):
+            return (0.0,) * self.outputs
+        limits = zip(self.region.lower, self.region.upper, strict=True)
+        return tuple(low + (high - low) / 2 for low, high in limits)

@@ -9,7 +9,7 @@ from discreet import _checks
 from discreet.errors import InputError
 from discreet.geometry.limits import round_up
 from discreet.losses import Loss
-from discreet.losses.softmax import MarginSoftmax, softmax_of
+from discreet.losses.logistic import MarginSoftmax, softmax_of
 from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, LabelSet
 from discreet.questions.problem import Problem

@@ -22,14 +22,7 @@ MOST_KNOWN = 0.75
 
 @dataclass(frozen=True)
 class SoughtRanges:
-    """Which features are numbers whose range is sought, and what rows are clipped to before.
-
-    Examples
-    --------
-    >>> from discreet.geometry import L2Ball
-    >>> SoughtRanges((0, 2), L2Ball(2.0)).columns
-    (0, 2)
-    """
+    """Which features are numbers whose range is sought, and what rows are clipped to before."""
 
     columns: tuple[int, ...]
     outside: ConvexSet
@@ -37,13 +30,7 @@ class SoughtRanges:
 
 
 def write_places(shares: Array, is_known: Booleans) -> Array:
-    """Return what is written for numbers, given from -1 to 1 within their public bounds.
-
-    Examples
-    --------
-    >>> write_places(np.array([-1.0, 0.5, 0.0]), np.array([True, True, False])).tolist()
-    [-0.5, 0.25, 1.0]
-    """
+    """Return what is written for numbers, given from -1 to 1 within their public bounds."""
     return np.where(is_known, shares / 2, MISSING)
 
 

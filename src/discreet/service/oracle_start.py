@@ -14,9 +14,9 @@ from typing import Any
 from discreet import kernels, tables
 from discreet._types import Json
 from discreet.errors import InputError, LargeDeltaWarning
-from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.interaction.oracle_store import OracleStore
 from discreet.kernel import BoundedUpdateOracle, GaussianProcessOracle, open_oracle
+from discreet.kernel.oracle_estimator import OracleEstimator
 from discreet.ledger import Ledger
 from discreet.schema import CLASSIFICATION, Schema, read
 from discreet.service.oracle_file import OracleFile, read_oracle_file

@@ -22,8 +22,8 @@ import numpy as np
 
 from discreet._types import Json
 from discreet.errors import InputError, InteractionEnded, StoreError
-from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.kernel import open_oracle
+from discreet.kernel.oracle_estimator import OracleEstimator
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms import OracleAnswer
 from discreet.report import Card, card

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from discreet.solvers.descent import SuffixAverage as SuffixAverage
     from discreet.solvers.descent import descend as descend
     from discreet.solvers.gradient import accelerated_gradient as accelerated_gradient
+    from discreet.solvers.gradient import (
+        accelerated_proximal_gradient as accelerated_proximal_gradient,
+    )
     from discreet.solvers.gradient import descents_needed as descents_needed
     from discreet.solvers.gradient import iterations_needed as iterations_needed
     from discreet.solvers.kernel_certificate import KernelAccuracy as KernelAccuracy
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
     from discreet.solvers.objective import Objective as Objective
     from discreet.solvers.objective import Smooth as Smooth
     from discreet.solvers.objective import Solution as Solution
-    from discreet.solvers.proximal import (
-        accelerated_proximal_gradient as accelerated_proximal_gradient,
-    )
     from discreet.solvers.proximal_newton_method import proximal_newton as proximal_newton
     from discreet.solvers.steady import steady_newton as steady_newton
     from discreet.solvers.steady import steady_proximal_newton as steady_proximal_newton
@@ -62,7 +62,7 @@ _HOMES = {
     "StepRule": "step_rules",
     "SuffixAverage": "descent",
     "accelerated_gradient": "gradient",
-    "accelerated_proximal_gradient": "proximal",
+    "accelerated_proximal_gradient": "gradient",
     "certify": "certificate",
     "descend": "descent",
     "descents_needed": "gradient",

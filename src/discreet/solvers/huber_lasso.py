@@ -39,8 +39,7 @@ from discreet._types import Array, Integers, Vector
 from discreet.geometry.limits import UNIT
 from discreet.penalties import L1
 from discreet.solvers.exact_steps import minimise_exactly
-from discreet.solvers.gradient import iterations_needed
-from discreet.solvers.proximal import accelerated_proximal_gradient
+from discreet.solvers.gradient import accelerated_proximal_gradient, iterations_needed
 from discreet.solvers.proximal_newton_method import proximal_newton
 
 BLOCK = 2048
@@ -192,7 +191,7 @@ class HuberLasso:
         """Return what a solver makes of some columns alone."""
         if places.size > DENSE:
             return self._accelerate(tolerance)
-        some = _SomeColumns(self, self.columns(places))
+        some = _SmoothPart(self, self.columns(places))
         largest = float(eigvalsh(some.gram, check_finite=False)[-1])
         smoothness = max(largest, 0.0) * (1 + 1e-6) + self.ridge
         penalty, start = L1(self.weight, self.spares_last), np.zeros(places.size)
@@ -202,7 +201,7 @@ class HuberLasso:
 
     def _accelerate(self, tolerance: float) -> Vector:
         """Return what a method without a Hessian makes of all columns."""
-        whole = _AllColumns(self)
+        whole = _SmoothPart(self, self.X)
         penalty, start = L1(self.weight, self.spares_last), np.zeros(whole.dimension)
         smoothness = whole.find_smoothness()
         first = self.threshold * math.sqrt(float(self.squares.sum()) * self.y.size)
@@ -213,24 +212,23 @@ class HuberLasso:
         ).point  # fmt: skip
 
 
-class _AllColumns:
-    """The smooth part of the whole problem, without a Hessian."""
+class _SmoothPart:
+    """The smooth part of the problem of some columns, or of all."""
 
-    def __init__(self, problem: HuberLasso) -> None:
-        self._problem = problem
-        self.dimension = problem.X.shape[1]
+    def __init__(self, problem: HuberLasso, columns: Any) -> None:
+        self._problem, self._columns = problem, columns
+        self.dimension = columns.shape[1]
         self.strong_convexity = problem.ridge
 
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
-        problem = self._problem
-        residuals = problem.y - problem.X @ point
-        slopes = problem.slopes(residuals)
-        value = float(slopes @ (residuals - slopes / 2)) + problem.ridge / 2 * float(point @ point)
-        return value, problem.ridge * point - np.asarray(problem.X.T @ slopes)
+        ridge, residuals = self._problem.ridge, self._problem.y - self._columns @ point
+        slopes = self._problem.slopes(residuals)
+        value = float(slopes @ (residuals - slopes / 2)) + ridge / 2 * float(point @ point)
+        return value, ridge * point - np.asarray(self._columns.T @ slopes)
 
     def find_smoothness(self) -> float:
-        """Estimate the largest curvature from above; only time depends on it."""
-        table = self._problem.X
+        """Estimate the largest curvature of all columns from above; only time depends on it."""
+        table = self._columns
         vector = np.sqrt(self._problem.squares) + 1.0
         size = 0.0
         for _ in range(30):
@@ -240,24 +238,9 @@ class _AllColumns:
                 break
         return 1.2 * size + self._problem.ridge
 
-
-class _SomeColumns:
-    """The smooth part of the problem of some columns alone."""
-
-    def __init__(self, problem: HuberLasso, columns: Array) -> None:
-        self._problem, self._columns = problem, columns
-        self.dimension = columns.shape[1]
-        self.strong_convexity = problem.ridge
-
     @cached_property
     def gram(self) -> Array:
         return np.asarray(self._columns.T @ self._columns)
-
-    def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
-        ridge, residuals = self._problem.ridge, self._problem.y - self._columns @ point
-        slopes = self._problem.slopes(residuals)
-        value = float(slopes @ (residuals - slopes / 2)) + ridge / 2 * float(point @ point)
-        return value, ridge * point - self._columns.T @ slopes
 
     def hessian(self, point: Vector) -> Array:
         residuals = self._problem.y - self._columns @ point

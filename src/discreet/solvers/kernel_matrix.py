@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,7 @@ CAREFUL_TILE = 512
 """Columns whose products with coefficients are added pairwise."""
 
 
-class SquareMatrix(Protocol):
-    """A symmetric, positive semidefinite matrix that can be multiplied."""
-
-    def multiply(self, coefficients: Vector) -> Vector:
-        """Return the product with a vector."""
-        ...
+Places = slice | Integers
 
 
 class KernelMatrix:
@@ -64,10 +59,9 @@ class KernelMatrix:
             for second in range(first, self.size, TILE):
                 yield slice(first, first + TILE), slice(second, second + TILE)
 
-    def _tile(self, here: slice, there: slice) -> Array:
-        return self.kernel.evaluate_scaled(
-            self.rows[here], self.factors[here], self.rows[there], self.factors[there]
-        )
+    def _tile(self, here: Places, there: Places, *, roughly: bool = False) -> Any:
+        near, far = (self.rows[here], self.factors[here]), (self.rows[there], self.factors[there])
+        return self.kernel.evaluate_scaled(*near, *far, roughly=roughly)
 
     def diagonal(self) -> Vector:
         """Return the entries on the diagonal."""
@@ -84,16 +78,12 @@ class KernelMatrix:
 
     def column_parts(self, chosen: Integers) -> Iterator[tuple[slice, Array]]:
         """Yield some lines of some columns at a time, and which lines they are."""
-        rows, factors = self.rows[chosen], self.factors[chosen]
         for start in range(0, self.size, TILE):
             here = slice(start, start + TILE)
             if self._kept is not None:
                 yield here, self._kept[here][:, chosen]
             else:
-                yield (
-                    here,
-                    self.kernel.evaluate_scaled(self.rows[here], self.factors[here], rows, factors),
-                )
+                yield here, self._tile(here, chosen)
 
     def multiply_columns(self, chosen: Integers, coefficients: Vector) -> Vector:
         """Return the product with a vector that is zero but for some entries."""
@@ -113,8 +103,8 @@ class KernelMatrix:
         """Return the entries in some rows and the same columns."""
         if self._kept is not None:
             return self._kept[np.ix_(chosen, chosen)]
-        rows, factors = self.rows[chosen], self.factors[chosen]
-        return self.kernel.evaluate_scaled(rows, factors, rows, factors)
+        block: Array = self._tile(chosen, chosen)
+        return block
 
     def multiply(self, coefficients: Vector) -> Vector:
         """Return the product with a vector; each tile above the diagonal is made once."""
@@ -151,9 +141,7 @@ class KernelMatrix:
         place = here.start, there.start
         tile = self._rough.get(place)
         if tile is None:
-            tile = self.kernel.evaluate_scaled_roughly(
-                self.rows[here], self.factors[here], self.rows[there], self.factors[there]
-            )
+            tile = self._tile(here, there, roughly=True)
             if 4 * TILE * TILE * (len(self._rough) + 1) <= self._memory:
                 self._rough[place] = tile
         return tile
@@ -169,21 +157,16 @@ class KernelMatrix:
         for column, there in enumerate(tiles):
             counted = coefficients[there]
             for line, here in enumerate(tiles[: column + 1]):
-                tile = self._entries(here, there)
+                tile = self._tile(here, there)
                 if line != column:
                     parts[there, line] = pairwise_sums((tile * coefficients[here, None]).T)
                 tile *= counted
                 parts[here, column] = pairwise_sums(tile)
             for here in rest:
-                tile = self._entries(here, there)
+                tile = self._tile(here, there)
                 tile *= counted
                 parts[here, column] = pairwise_sums(tile)
         return pairwise_sums(parts)
-
-    def _entries(self, here: Integers, there: Integers) -> Array:
-        return self.kernel.evaluate_scaled(
-            self.rows[here], self.factors[here], self.rows[there], self.factors[there]
-        )
 
 
 def _cut(places: Integers) -> list[Integers]:

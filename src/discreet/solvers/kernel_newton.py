@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from discreet._types import Array, Integers, Vector
 from discreet.solvers.kernel_duals import Dual, QuadraticDual
-from discreet.solvers.kernel_matrix import KernelMatrix, SquareMatrix
+from discreet.solvers.kernel_matrix import KernelMatrix
 
 LANDMARKS, LANDMARK_SHARE = 1000, 6
 """At most so many columns, and one in so many, make a matrix of low rank."""
@@ -34,6 +34,9 @@ SHARES = (1e-9, 1e-6, 1e-3, 1.0)
 WIDTHS = (0.5, 0.1, 0.02, 0.01)
 """How far kinks are rounded, in units of the margins at which they are."""
 
+
+Product = Callable[[Vector], Vector]
+"""Multiplies with a symmetric, positive semidefinite matrix."""
 
 Solver = Callable[[Vector, Vector, float], Vector]
 """Solves (I + S K S / ridge) x = b, given the squares of S, b and a relative accuracy."""
@@ -77,17 +80,6 @@ class LowRank:
         return apply
 
 
-@dataclass(frozen=True)
-class RoughMatrix:
-    """The matrix of a kernel in half as many digits, where that saves time."""
-
-    matrix: KernelMatrix
-
-    def multiply(self, coefficients: Vector) -> Vector:
-        """Return the product with a vector."""
-        return self.matrix.multiply_roughly(coefficients)
-
-
 def _root_of(corner: Array) -> Array:
     """Return the root of a matrix, of which rounding may have made one with negative values."""
     diagonal, size = np.diag_indices_from(corner), max(float(np.trace(corner)), 1e-300)
@@ -107,11 +99,11 @@ def minimise_smooth(dual: Dual, matrix: KernelMatrix, *, ridge: float, distance:
     Up to a few thousand rows systems are solved as they are; for more, by conjugate gradients with
     a preconditioner of low rank, from the minimiser of that low rank.
     """
-    *coarse, (space, solve) = _ways(matrix, ridge)
+    *coarse, (multiply, solve) = _ways(matrix, ridge)
     start = np.zeros(matrix.size)
     for rough, solve_roughly in coarse:
         start = -_iterate(dual, rough, start, solve_roughly, ridge, NEARLY * distance) / ridge
-    return _iterate(dual, space, start, solve, ridge, distance)
+    return _iterate(dual, multiply, start, solve, ridge, distance)
 
 
 def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -> Vector:
@@ -123,10 +115,10 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
     ways, start = _ways(matrix, ridge), np.zeros(matrix.size)
     reach, spread = float(np.abs(dual.turn).max(initial=0.0)) or 1.0, _spread(dual)
     for width in WIDTHS:
-        space, solve = ways[-1 if len(ways) == 1 else 1] if width == WIDTHS[-1] else ways[0]
+        multiply, solve = ways[-1 if len(ways) == 1 else 1] if width == WIDTHS[-1] else ways[0]
         rounded = replace(dual, width=np.maximum(dual.width, width * reach / spread))
         near = math.sqrt(0.1 * width * reach * spread * matrix.size / ridge)
-        start = -_iterate(rounded, space, start, solve, ridge, near) / ridge
+        start = -_iterate(rounded, multiply, start, solve, ridge, near) / ridge
     return -start * ridge
 
 
@@ -143,33 +135,33 @@ def _spread(dual: Dual) -> float:
     return float((dual.upper - dual.lower).max(initial=0.0)) or 1.0
 
 
-def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[SquareMatrix, Solver]]:
-    """Return spaces, the coarse one first, each with what solves its systems."""
+def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[Product, Solver]]:
+    """Return products with matrices, the coarse one first, each with what solves its systems."""
     if matrix.size <= DENSE:
-        return [(matrix, _direct_solver(matrix, ridge))]
+        return [(matrix.multiply, _direct_solver(matrix, ridge))]
     low_rank = LowRank(matrix, min(LANDMARKS, matrix.size // LANDMARK_SHARE))
     exactly = _conjugate_solver(matrix, low_rank, ridge)
     return [
-        (low_rank, _woodbury_solver(low_rank, ridge)),
-        (RoughMatrix(matrix), exactly),
-        (matrix, exactly),
+        (low_rank.multiply, _woodbury_solver(low_rank, ridge)),
+        (matrix.multiply_roughly, exactly),
+        (matrix.multiply, exactly),
     ]
 
 
 def _iterate(
     dual: Dual,
-    matrix: SquareMatrix,
+    multiply: Product,
     coefficients: Vector,
     solve: Solver,
     ridge: float,
     distance: float,
 ) -> Vector:
     """Take Newton steps on coefficients a: (Lambda + H K) d = -(Lambda a + slopes)."""
-    margins = matrix.multiply(coefficients) if coefficients.any() else np.zeros(len(coefficients))
+    margins = multiply(coefficients) if coefficients.any() else np.zeros(len(coefficients))
     slopes = dual.respond(margins)
     for _ in range(STEPS):
         residual = ridge * coefficients + slopes
-        image = matrix.multiply(residual)
+        image = multiply(residual)
         away = math.sqrt(max(float(residual @ image), 0.0)) / ridge
         if away <= distance:
             break
@@ -178,7 +170,7 @@ def _iterate(
         accuracy = max(min(0.1, 0.3 * distance / away), LEAST_ACCURACY)
         inside = solve(weights, roots * image, accuracy)
         step = (roots * inside / ridge - residual) / ridge
-        along = matrix.multiply(step)
+        along = multiply(step)
         length = _search(dual, coefficients, margins, step, along, ridge)
         if length is None:
             break

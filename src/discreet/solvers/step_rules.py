@@ -14,6 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -115,14 +116,8 @@ class Decreasing(StepRule):
         _checks.positive(diameter=self.diameter, gradient=self.gradient)
 
     def start(self) -> Stiffness:
-        taken = 0
-
-        def stiffness(gradient: Vector) -> float:
-            nonlocal taken
-            taken += 1
-            return self.gradient * math.sqrt(taken) / self.diameter
-
-        return stiffness
+        taken = count(1)
+        return lambda gradient: self.gradient * math.sqrt(next(taken)) / self.diameter
 
 
 @dataclass(frozen=True)
@@ -155,14 +150,8 @@ class Growing(StepRule):
         _checks.positive(strong_convexity=self.strong_convexity)
 
     def start(self) -> Stiffness:
-        taken = 0
-
-        def stiffness(gradient: Vector) -> float:
-            nonlocal taken
-            taken += 1
-            return self.strong_convexity * (taken - 1) / 2
-
-        return stiffness
+        taken = count()
+        return lambda gradient: self.strong_convexity * next(taken) / 2
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from discreet import _checks
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.fields import with_fields
-from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
-from discreet.estimators.task import Standardising
+from discreet.estimators.linear import RANGES, RangeFindingEstimator
 from discreet.losses import Hinge, HuberHinge, Loss, SmoothedHinge
+from discreet.policy.task import Standardising
 
 LOSSES: dict[str, type[Loss]] = {
     "huber_hinge": HuberHinge,

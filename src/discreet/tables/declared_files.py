@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.data.cells import DeclaredLabels
 from discreet.data.frame import CellArray, Coded, Frame
-from discreet.data.spelling import DeclaredLabels
 from discreet.data.stored import Wanted
 from discreet.data.stored.csv import check_separator
 from discreet.data.stored.file_table import FileTable, WholeTable

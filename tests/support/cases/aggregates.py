@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.audit.catalogue import MANY_NUMBERS, average_of_least, least_on_an_axis
+from discreet.audit.cases.votes import MANY_NUMBERS, average_of_least, least_on_an_axis
 from discreet.geometry import L2Ball
 from discreet.mechanisms import NoisyAggregate
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne

@@ -14,7 +14,7 @@ from discreet.losses import Huber, Pinball
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import BestSubset, BestThreshold, LeastLoss
-from discreet.questions.locations import ColumnLocations
+from discreet.questions.choices import ColumnLocations
 from support.cases.base import Case, Data, hostile_row
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.audit.catalogue import PROPOSED, proposed_pair
+from discreet.audit.cases.votes import PROPOSED, proposed_pair
 from discreet.mechanisms import ProposeTestRelease
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from support.cases.base import Case, Data, hostile_row

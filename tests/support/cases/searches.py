@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.audit.catalogue import choice_of_columns
+from discreet.audit.cases.votes import choice_of_columns
 from discreet.mechanisms import OutputPerturbation, RepeatAndSelect, TrainAndChoose
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, TrialLaw
 from support.cases.base import Case, Data, hostile_row

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.audit.catalogue import vote_on_sign
+from discreet.audit.cases.votes import vote_on_sign
 from discreet.mechanisms import Peeling, StabilityRelease
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import ColumnVotes

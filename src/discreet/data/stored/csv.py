@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from discreet.data.arrow import import_arrow
+from discreet.data.cells import DeclaredLabels
 from discreet.data.frame import CellArray, Coded
 from discreet.data.kinds import kind_of
-from discreet.data.spelling import DeclaredLabels
 from discreet.data.stored.csv_records import LONGEST_LINE, check_records
 from discreet.data.stored.file_table import WholeTable, read_cells
 from discreet.data.stored.files import check_ordinary

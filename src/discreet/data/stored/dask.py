@@ -23,7 +23,6 @@ from discreet.data.stored.table import (
     StoredTable,
     TargetCount,
     Wanted,
-    check_beside,
     check_found,
     names_of_targets,
 )
@@ -33,13 +32,7 @@ from discreet.questions.bounds import Bounds
 
 
 def is_dask(X: object) -> bool:
-    """Say whether this is a Dask collection, without importing Dask.
-
-    Examples
-    --------
-    >>> is_dask([[1.0]])
-    False
-    """
+    """Say whether this is a Dask collection, without importing Dask."""
     return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "__dask_graph__")
 
 
@@ -209,7 +202,6 @@ class DaskSource(Source):
 
     @property
     def width(self) -> int:
-        """The number of columns."""
         return self.reading.encoding.total_width
 
     def _count(self) -> int:
@@ -221,17 +213,12 @@ class DaskSource(Source):
         return self._counted[0]
 
     def check(self, bounds: Bounds) -> None:
-        encoding, width = self.reading.encoding, self.width
+        width = self.width
         if width != bounds.n_features:
             raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
         if self.lengths is not None and self.count == 0:
             raise InputError(NO_ROWS)
-        check_beside(
-            bounds,
-            has_labels=encoding.has_labels,
-            has_weights=encoding.weight is not None,
-            is_sparse=encoding.is_sparse,
-        )
+        self.reading.encoding.check_bounds(bounds)
 
     def check_held(self, bounds: Bounds) -> None:
         raise InputError(

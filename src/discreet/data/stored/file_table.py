@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from discreet.data.arrays import EncodedSource
 from discreet.data.arrow import Meaning, arrow_codes, arrow_numbers, list_meanings
-from discreet.data.encoded import EncodedSource
 from discreet.data.frame import CellArray, Coded, Frame
 from discreet.data.kinds import kind_of
 from discreet.data.stored.table import Encoding, StoredTable, Wanted, check_found
@@ -205,13 +205,7 @@ class WholeTable(FileTable):
 
 
 def are_files(path: str | os.PathLike[str]) -> bool:
-    """Say whether this is a folder or a pattern, which may stand for many files.
-
-    Examples
-    --------
-    >>> are_files("patients/*.parquet"), are_files("patients.csv")
-    (True, False)
-    """
+    """Say whether this is a folder or a pattern, which may stand for many files."""
     place = os.fspath(path)
     return os.path.isdir(place) or (glob.has_magic(place) and not os.path.exists(place))
 

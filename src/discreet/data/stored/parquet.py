@@ -18,7 +18,6 @@ import numpy as np
 from scipy import sparse
 
 from discreet._parallel import prefetch
-from discreet._types import Vector
 from discreet.data.arrow import (
     Meaning,
     arrow_codes,
@@ -276,18 +275,6 @@ class ParquetFeed(Feed):
     def shape(self) -> tuple[int, int]:
         return self.table.count, self.encoding.total_width
 
-    @property
-    def has_labels(self) -> bool:
-        return self.encoding.has_labels
-
-    @property
-    def has_weights(self) -> bool:
-        return self.encoding.weight is not None
-
-    @property
-    def is_sparse(self) -> bool:
-        return self.encoding.is_sparse
-
     @cached_property
     def _wanted(self) -> list[Wanted]:
         return self.encoding.wanted
@@ -325,12 +312,9 @@ class ParquetFeed(Feed):
         made = []
         for file, batch in parts:
             frame = _read_frame(file, batch, self._wanted)
-            made.append(self._encode(frame, RowPlace(0, start)))
+            made.append(self.encoding.piece_of(frame, RowPlace(0, start)))
             start += batch.num_rows
         return _join_pieces(made)
-
-    def _encode(self, frame: Frame, place: RowPlace) -> Piece:
-        return self.encoding.piece_of(frame, place)
 
 
 def parquet_rows(
@@ -375,16 +359,11 @@ def parquet_rows(
         matrix_of,
         len(features),
         None if target is None else Wanted(target),
-        None if target is None else _keep_labels,
+        None if target is None else np.asarray,
         None if weight is None else Wanted(weight),
     )
     table.check(encoding.wanted)
-    feed = ParquetFeed(table, encoding)
-    return StreamSource(feed, cached_bytes)
-
-
-def _keep_labels(labels: Vector) -> Vector:
-    return labels
+    return StreamSource(ParquetFeed(table, encoding), cached_bytes)
 
 
 def _decode_file(
@@ -426,7 +405,7 @@ def _decode_batches(
     if opened is None:
         stop_at(file.path)
     with opened:
-        names = [column.name for column in inside] or _column_to_count_by(file)
+        names = [column.name for column in inside] or list(file.types)[:1]  # rows are counted
         groups, skipped = _remaining_groups(opened.metadata, skipped)
         batches = opened.iter_batches(
             batch_size=rows, row_groups=groups, columns=names, use_threads=True
@@ -460,11 +439,6 @@ def _can_be_decoded(file: StoredFile, wanted: Sequence[Wanted]) -> bool:
     except SourceChanged:
         return False
     return True
-
-
-def _column_to_count_by(file: StoredFile) -> list[str]:
-    """Return a column to count rows by, where no wanted one is in the file itself."""
-    return list(file.types)[:1]
 
 
 def _or_none(errors: tuple[type[Exception], ...], make: Callable[[], Result]) -> Result | None:

@@ -76,15 +76,7 @@ _FLOORS: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
 
 class Spill:
-    """Pieces in a temporary file, by their places.
-
-    Examples
-    --------
-    >>> spill = Spill.open()
-    >>> spill.reach
-    0
-    >>> spill.close()
-    """
+    """Pieces in a temporary file, by their places."""
 
     def __init__(self, file: int, floor: int) -> None:
         self._file: _Descriptor | None = _Descriptor(file)

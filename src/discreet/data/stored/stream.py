@@ -26,7 +26,7 @@ from discreet.data.dense import PreparedArray, check_shape, rows_of_width
 from discreet.data.source import Kernel, Prepared, Remake, Source
 from discreet.data.sparse import PreparedSparse
 from discreet.data.stored.spill import Spill
-from discreet.data.stored.table import Piece, check_beside
+from discreet.data.stored.table import Encoding, Piece
 from discreet.errors import InputError, PrivacyError, SourceChanged
 from discreet.questions.bounds import Bounds
 
@@ -43,25 +43,12 @@ HELD_BYTES = 2**26
 class Feed(ABC):
     """Where pieces come from; what it says of itself is found without reading a row."""
 
+    encoding: Encoding
+
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and of columns; the first is private unless the unit says so."""
-
-    @property
-    @abstractmethod
-    def has_labels(self) -> bool:
-        """Whether pieces have labels."""
-
-    @property
-    @abstractmethod
-    def has_weights(self) -> bool:
-        """Whether pieces have weights."""
-
-    @property
-    @abstractmethod
-    def is_sparse(self) -> bool:
-        """Whether pieces are sparse."""
 
     @abstractmethod
     def check(self) -> None:
@@ -94,14 +81,8 @@ class StreamSource(Source):
 
     def check(self, bounds: Bounds) -> None:
         check_shape(self.shape, bounds)
-        feed = self.feed
-        check_beside(
-            bounds,
-            has_labels=feed.has_labels,
-            has_weights=feed.has_weights,
-            is_sparse=feed.is_sparse,
-        )
-        feed.check()
+        self.feed.encoding.check_bounds(bounds)
+        self.feed.check()
 
     def check_held(self, bounds: Bounds) -> None:
         check_held(bounds)

@@ -179,6 +179,16 @@ class Encoding:
                     "target or the weight as well."
                 )
 
+    def check_bounds(self, bounds: Bounds) -> None:
+        """Refuse bounds that the labels, weights or layout of the rows do not go with."""
+        if (bounds.labels is not None) != self.has_labels:
+            raise InputError(
+                "stored rows need labels exactly if the bounds declare them; pass target, or y."
+            )
+        check_weighted(self.weight is not None, bounds)
+        if self.is_sparse:
+            check_origin(bounds)
+
     def piece_of(self, frame: Frame, place: RowPlace = FIRST_PLACE) -> Piece:
         """Return rows whose columns, features or not, are in one frame."""
         return self.piece(
@@ -234,17 +244,6 @@ def _side_by_side(matrix: Any, targets: Any) -> Any:
 
 TargetCount = Literal["none", "one", "several"]
 """How many targets an estimator asks a table for."""
-
-
-def check_beside(bounds: Bounds, *, has_labels: bool, has_weights: bool, is_sparse: bool) -> None:
-    """Refuse stored rows whose labels, weights or layout do not go with the bounds."""
-    if (bounds.labels is not None) != has_labels:
-        raise InputError(
-            "stored rows need labels exactly if the bounds declare them; pass target, or y."
-        )
-    check_weighted(has_weights, bounds)
-    if is_sparse:
-        check_origin(bounds)
 
 
 class StoredTable(ABC):
@@ -406,13 +405,7 @@ class OpenedTable:
 
 
 def names_of_targets(target: Any, count: TargetCount) -> tuple[str, ...]:
-    """Return the names of targets, as many as may be asked for.
-
-    Examples
-    --------
-    >>> names_of_targets("ill", "one"), names_of_targets(["ill", "cost"], "several")
-    (('ill',), ('ill', 'cost'))
-    """
+    """Return the names of targets, as many as may be asked for."""
     if target is None:
         return ()
     if count == "none":

@@ -59,7 +59,7 @@ from discreet.geometry.limits import UNIT
 from discreet.mechanisms.base import labels_of, weigh
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS
 from discreet.questions.mixture import Mixture
-from discreet.solvers.inverses import conjugate_gradient
+from discreet.solvers.newton_method import conjugate_gradient
 
 _UP = 1 + 2.0**-20
 CLOSE = 2.0**-23

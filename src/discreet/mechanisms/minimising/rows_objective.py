@@ -19,7 +19,7 @@ from discreet.data import Block, OpenRows, SparseVector, Terms
 from discreet.mechanisms.base import labels_of, weigh
 from discreet.questions.problem import Problem
 from discreet.solvers import newton
-from discreet.solvers.inverses import conjugate_gradient
+from discreet.solvers.newton_method import conjugate_gradient
 from discreet.solvers.objective import Inverse
 
 DENSE_WIDTH = 1500

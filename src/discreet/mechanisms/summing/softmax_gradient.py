@@ -1,7 +1,7 @@
 r"""Several classes at once: exact sums of the gradients of the softmax loss.
 
 For a row x of class y the gradient in the coefficients of class k is :math:`s_k x`, s being the
-slopes of :class:`~discreet.losses.softmax.MarginSoftmax`: in norm at most :math:`\sqrt 2 \|x\|`.
+slopes of :class:`~discreet.losses.logistic.MarginSoftmax`: in norm at most :math:`\sqrt 2 \|x\|`.
 
 Margins are exact, and slopes a function of one row's margins and class, as in
 ``exact_gradient.py``. Slopes are cut to 2**-20, so exponentials of single precision will do, and

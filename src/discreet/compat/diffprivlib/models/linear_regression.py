@@ -155,9 +155,9 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         private = _FramedRidge(
             self.epsilon,
             self.delta,
-            math.sqrt(width),
-            self.unit,
-            books_for(self.accountant, self.unit, self.epsilon),
+            data_norm=math.sqrt(width),
+            unit=self.unit,
+            ledger=books_for(self.accountant, self.unit, self.epsilon),
             target_range=(float(target_range[0][0]), float(target_range[1][0])),
             alpha=None if math.isfinite(self.epsilon) else NO_RIDGE,
             fit_intercept=self.fit_intercept,

@@ -143,9 +143,9 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
         private = RaisedLogisticRegression(
             self.epsilon,
             self.delta,
-            self.data_norm,
-            self.unit,
-            books_for(self.accountant, self.unit, self.epsilon),
+            data_norm=self.data_norm,
+            unit=self.unit,
+            ledger=books_for(self.accountant, self.unit, self.epsilon),
             C=self.C,
             fit_intercept=self.fit_intercept,
             classes=self.classes,

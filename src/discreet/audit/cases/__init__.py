@@ -1,0 +1,60 @@
+"""The one list of cases: every registered mechanism with neighbours that it can tell apart well.
+
+A family of mechanisms is one file of this package, and is found by being here. In it a function
+that bears the name of a mechanism makes the cases of that mechanism, for a unit, a budget with
+delta and a pure one. The auditor attacks them; tests ask the same questions about more columns.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from discreet import _checks
+from discreet.audit.cases.base import Case, Maker, MechanismRun
+from discreet.mechanisms import REGISTRY, mechanism_named
+from discreet.privacy import Budget, Unit, unit_named
+
+__all__ = ["NAMES", "Case", "MechanismRun", "cases", "units_of"]
+
+NAMES = tuple(mechanism.name for mechanism in REGISTRY)
+
+_FAMILIES = [
+    importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)
+]
+_MAKERS: dict[str, Maker] = {
+    name: vars(family)[name] for family in _FAMILIES for name in NAMES if name in vars(family)
+}
+
+
+def units_of(name: str) -> tuple[str, ...]:
+    """Return the names of the units in which a registered mechanism is audited.
+
+    Examples
+    --------
+    >>> units_of("gaussian_sum")
+    ('add_remove', 'replace')
+    """
+    return mechanism_named(name).units
+
+
+def cases(name: str, unit: str | Unit, epsilon: float, delta: float = 1e-6) -> tuple[Case, ...]:
+    """Return what there is to audit about a registered mechanism.
+
+    Parameters
+    ----------
+    name
+        That of the mechanism.
+    unit
+        What two neighbouring tables differ in, or its name.
+    epsilon, delta
+        What is claimed; mechanisms that are pure claim epsilon alone.
+
+    Examples
+    --------
+    >>> [case.label for case in cases("output_perturbation", "replace", 1.0)]
+    ['output perturbation, gaussian', 'output perturbation, laplace', 'output perturbation, radial']
+    """
+    _checks.one_of(NAMES, mechanism=name)
+    _checks.epsilon(epsilon=epsilon)
+    return tuple(_MAKERS[name](unit_named(unit), Budget(epsilon, delta), Budget(epsilon)))

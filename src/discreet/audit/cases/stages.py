@@ -1,0 +1,116 @@
+"""Mechanisms of several releases, and those that solve for coefficients from noisy moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from discreet.audit.cases.base import Case
+from discreet.audit.cases.pairs import class_pair, number_pair, one_more, squares
+from discreet.geometry import Box, L2Ball, LinfBall
+from discreet.losses import Huber, MarginLogistic
+from discreet.mechanisms import (
+    AdaptiveRidge,
+    ObjectivePerturbation,
+    PrivateRanges,
+    PrivateStandardisation,
+    SandwichMoments,
+    SelectThenFit,
+    SufficientStatistics,
+)
+from discreet.mechanisms.signal_rules import SignalRules
+from discreet.privacy import Budget, Unit
+from discreet.questions import StrongestColumns
+from discreet.questions.bounds import Bounds, Interval, LabelSet
+from discreet.questions.problem import Problem
+
+
+def steep_in_a_box(corner: list[float], intercept: float = 1.0, max_rows: int = 2**16) -> Problem:
+    """A loss whose slope is at its bound, of rows in a box."""
+    bounds = Bounds(Box([-entry for entry in corner], corner), len(corner),
+                    labels=LabelSet([-1, 1]), intercept=intercept, max_rows=max_rows)  # fmt: skip
+    return Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
+
+
+def private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    problem, pair = steep_in_a_box([1.0]), class_pair(unit)
+    for spent in (budget, pure):
+        law = "gaussian" if spent.delta > 0 else "pure"
+        yield Case(f"private standardisation, {law}", PrivateStandardisation(), problem, spent,
+                   pair, is_tight=False, effort=300.0,
+                   remark="only coefficients are released, and the frame is seen through them"
+                   )  # fmt: skip
+        if spent.delta > 0:
+            settled = PrivateStandardisation(
+                ObjectivePerturbation(settles_later=True),
+                share=0.06,
+                rules=SignalRules(settles_margin=False),
+            )
+            yield Case("private standardisation that settles ridge and length", settled, problem,
+                       spent, pair, is_tight=False, effort=300.0,
+                       remark="as above; and what is settled is seen itself")  # fmt: skip
+        yield Case(f"private standardisation with counts of scores, {law}",
+                   PrivateStandardisation(counts_scores=True), problem, spent, pair,
+                   is_tight=False, effort=300.0,
+                   remark="as above; and counts have the smallest part of the budget"
+                   )  # fmt: skip
+
+
+def private_ranges(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """A crowd near the upper bound; one record more at the lower, or one brought there.
+
+    The lowest quantile then moves by as many ranks as it can.
+    """
+    problem = steep_in_a_box([1.0])
+    pair = one_more(unit, [[0.499]] * 60, [-0.5], [0.5], (1.0, 1.0, 1.0))
+    for spent in (budget, pure):
+        law = "gaussian" if spent.delta > 0 else "laplace"
+        learner = ObjectivePerturbation(law)
+        yield Case(f"private ranges, {law}", PrivateRanges(learner, columns=(0,)), problem, spent,
+                   pair, is_tight=False, effort=300.0,
+                   remark="ranges have the smallest part of the budget")  # fmt: skip
+
+
+def sandwich_moments(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # At the edge of its straight part a loss is steep and bent at once.
+    bounds = Bounds(L2Ball(1.0), 2, labels=Interval(-1, 1), max_rows=2**16)
+    problem = Problem(Huber(0.5), bounds, ridge=4000.0 / budget.epsilon)
+    pair = number_pair(unit, [1.0, 0.0], 0.5 * (1 - 1e-6))
+    yield Case("sandwich moments", SandwichMoments(), problem, budget, pair, is_tight=False,
+               effort=150.0, remark=NOT_AT_ONCE)  # fmt: skip
+    yield Case("sandwich moments, least squares", SandwichMoments(SufficientStatistics()),
+               squares(), budget, number_pair(unit), is_tight=False, effort=150.0,
+               remark=NOT_AT_ONCE)  # fmt: skip
+
+
+NOT_AT_ONCE = "many numbers are released, each shows a little, and not all are worst at once"
+
+
+def adaptive_ridge(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("adaptive ridge", AdaptiveRidge(), squares(domain=1.0, ridge=40.0 / budget.epsilon),
+               budget, number_pair(unit), is_tight=False, effort=260.0,
+               remark="the bound on slopes holds at the edge of the domain, and a tenth of the "
+               "budget buys an eigenvalue that shows little")  # fmt: skip
+
+
+def sufficient_statistics(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    for spent in (budget, pure):
+        law = "gaussian" if spent.delta > 0 else "laplace"
+        yield Case(f"sufficient statistics, {law}", SufficientStatistics(), squares(), spent,
+                   number_pair(unit), is_tight=False, effort=60.0,
+                   remark="moments are not released themselves, and this pair moves only some"
+                   )  # fmt: skip
+
+
+def select_then_fit(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Two columns that go with the labels alike, and a record by which one of them is ahead."""
+    labels = LabelSet([-1, 1])
+    wide = Bounds(LinfBall(1.0), 2, labels=labels, max_rows=2**16)
+    inside = Bounds(L2Ball(1.0), 1, labels=labels, intercept=1.0, max_rows=2**16)
+    problem = Problem(MarginLogistic(margin=40.0), wide, ridge=4000.0)
+    pair = one_more(unit, np.ones((6, 2)), [1.0, -1.0], [-1.0, 1.0], (1.0, 1.0, 1.0))
+    mechanism = SelectThenFit(StrongestColumns(wide, 1, is_centred=False), ObjectivePerturbation(),
+                              inside, share=0.5)  # fmt: skip
+    yield Case("select, then fit", mechanism, problem, budget, pair, is_tight=False, effort=100.0,
+               remark="two stages, neither of which has its own worst-case pair here")  # fmt: skip

@@ -1,0 +1,1 @@
+"""What ``"auto"`` decides, from public facts alone: questions, mechanisms, penalties, shares."""
