@@ -11,11 +11,13 @@ import importlib
 import pkgutil
 
 from discreet import _checks
-from discreet.audit.cases.base import Case, Maker, MechanismRun
+from discreet.audit.cases.base import Case as Case
+from discreet.audit.cases.base import Maker
+from discreet.audit.cases.base import MechanismRun as MechanismRun
 from discreet.mechanisms import REGISTRY, mechanism_named
 from discreet.privacy import Budget, Unit, unit_named
 
-__all__ = ["NAMES", "Case", "MechanismRun", "cases", "units_of"]
+__all__ = ["NAMES", "cases", "units_of"]
 
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 
