@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from discreet.data.stored import parquet as reading
 from discreet.data.stored import stream as streaming
-from discreet.data.stored.parquet import ParquetFeed
+from discreet.data.stored.table import Encoding
 from discreet.errors import InputError, ReleaseFailed, SourceChanged
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import (
@@ -213,7 +213,7 @@ def books():
 @pytest.mark.parametrize("kind", ["touched", "truncated", "gone"])
 def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, kind):
     ledger = books()
-    encode, calls = ParquetFeed._encode, []
+    encode, calls = Encoding.piece_of, []
     source = streaming.StreamSource
     monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
 
@@ -229,7 +229,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
                 path.unlink()
         return encode(self, frame, place)
 
-    monkeypatch.setattr(ParquetFeed, "_encode", spoiling)
+    monkeypatch.setattr(Encoding, "piece_of", spoiling)
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
     with pytest.raises(SourceChanged, match="nothing is released; a charge stands") as error:
         model.fit(folder, target="readmitted")
@@ -245,7 +245,7 @@ def test_whatever_else_fails_says_nothing(folder, monkeypatch):
     def failing(self, frame, place):
         raise ValueError("secret")
 
-    monkeypatch.setattr(ParquetFeed, "_encode", failing)
+    monkeypatch.setattr(Encoding, "piece_of", failing)
     with pytest.raises(ReleaseFailed) as error:
         LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger).fit(
             folder, target="readmitted"
@@ -372,7 +372,7 @@ def test_an_interruption_leaves_one_charge_and_no_model(folder, monkeypatch):
     def interrupted(self, frame, place):
         raise KeyboardInterrupt("secret")
 
-    monkeypatch.setattr(ParquetFeed, "_encode", interrupted)
+    monkeypatch.setattr(Encoding, "piece_of", interrupted)
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
     with pytest.raises(KeyboardInterrupt) as error:
         model.fit(folder, target="readmitted")

@@ -20,6 +20,7 @@ from discreet.privacy import Budget, Unit, unit_named
 __all__ = ["NAMES", "cases", "units_of"]
 
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
+"""Every registered mechanism."""
 
 _FAMILIES = [
     importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)
