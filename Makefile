@@ -8,7 +8,8 @@ DEMO := $(VENV)/.demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 RECORDS ?= 100000
 TIER ?= all
-TESTS := $(BIN)/pytest -q -n auto --dist worksteal
+# One thread for each of pytest's processes: more of them would wait for one another.
+TESTS := OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist worksteal
 CODE := conftest.py src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
@@ -101,7 +102,7 @@ audit: $(READY)
 # The tests as an old processor computes them, and as a shell runs them in the background:
 # without vector instructions and fused products, and with interruptions ignored.
 machines: $(READY)
-	trap "" INT; OPENBLAS_CORETYPE=Nehalem OMP_NUM_THREADS=1 \
+	trap "" INT; OPENBLAS_CORETYPE=Nehalem \
 	NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python -c '$(VECTORS)')" \
 	GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL \
 	$(TESTS)
