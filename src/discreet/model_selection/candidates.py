@@ -96,7 +96,7 @@ def check_estimator(estimator: Any) -> None:
         )
     if estimator.rehearsal is not None:
         raise InputError("pass rehearsal to the search, not to the estimator within it.")
-    if estimator.max_weight is not None:
+    if getattr(estimator, "max_weight", None) is not None:
         raise InputError("a search counts every row once; leave max_weight out.")
 
 
