@@ -28,7 +28,7 @@ from discreet.data.source import Source
 from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
 from discreet.estimators.features import FeatureMap, series_as_table
-from discreet.estimators.fields import Declarations, refuse_undeclared, with_fields
+from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.fit import (
     Fit,
     Table,
@@ -37,6 +37,7 @@ from discreet.estimators.fit import (
     is_count_told,
     is_free,
     noise_from,
+    refuse_undeclared,
 )
 from discreet.estimators.storing import copy_whole, deepcopy_whole, state_from_store, state_to_store
 from discreet.estimators.targets import LabelTarget, LearningTarget

@@ -27,7 +27,7 @@ from discreet.kernels.landmark_span import longest_landmark
 from discreet.losses import Loss
 from discreet.mechanisms import ProjectedKernel
 from discreet.mechanisms.projected_kernel import basis_of, expand
-from discreet.policy.penalty_strength import usual_kernel_ridge
+from discreet.policy.stating import usual_kernel_ridge
 from discreet.policy.task import Asked, LinearTask
 from discreet.preprocessing.landmark_map import LandmarkMap
 from discreet.questions import Bounds, KernelQueries, LabelSet

@@ -44,7 +44,7 @@ from discreet.losses import (
     SmoothedHinge,
 )
 from discreet.mechanisms import Mechanism, OracleAnswer, QueryMechanism
-from discreet.policy.penalty_strength import usual_kernel_ridge
+from discreet.policy.stating import usual_kernel_ridge
 from discreet.policy.task import Asked
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.short_forms import Declared

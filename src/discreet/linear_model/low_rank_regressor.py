@@ -28,7 +28,7 @@ from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_nu
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
-from discreet.policy.penalty_strength import VANISHING, ridge_at_cost
+from discreet.policy.stating import VANISHING, ridge_at_cost
 from discreet.policy.task import Asked, Shape
 from discreet.privacy import Budget
 from discreet.questions import Bounds, SeveralOutputs

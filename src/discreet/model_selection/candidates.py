@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.classifier import LinearClassifierBase
-from discreet.estimators.fields import refuse_undeclared
+from discreet.estimators.fit import refuse_undeclared
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.selected_model import SelectedModel

@@ -21,8 +21,8 @@ from discreet.errors import InputError, InteractionEnded, LargeDeltaWarning
 from discreet.estimators.base import PrivateEstimator, silence
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
-from discreet.estimators.fields import Declarations, refuse_undeclared, with_fields
-from discreet.estimators.fit import Fit, Table, noise_from
+from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit, Table, noise_from, refuse_undeclared
 from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.gate import interact
 from discreet.interaction import Interaction, refuse_empty_rounds

@@ -39,7 +39,7 @@ from discreet.data.kinds import (
 from discreet.data.matrix import cells_of, hold_table, names_of
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
-from discreet.geometry.shapes import Csr, as_numbers
+from discreet.geometry.norms import Csr, as_numbers
 from discreet.preprocessing.columns import (
     Category,
     Cells,
