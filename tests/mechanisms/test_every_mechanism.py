@@ -300,7 +300,7 @@ def _complaint(attempt):
 
 
 def test_rows_that_are_not_numbers_count_as_a_fixed_row():
-    case = case_labelled("gaussian sum, add/remove")
+    case = case_labelled("gaussian sum, add_remove")
     plan = case.plan()
     broken = Data([[np.nan, 0.5, 0.1], [0.1, 0.2, 0.3], [np.inf, -np.inf, 1.0]])
     np.testing.assert_array_equal(
