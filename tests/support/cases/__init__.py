@@ -19,18 +19,19 @@ import pytest
 from discreet.audit.cases import NAMES, exact_cases, units_of
 from support.cases.base import Case, Data
 
-__all__ = ["ALL_CASES", "Case", "Data", "case_labelled", "cases_of", "every"]
+__all__ = ["ALL_CASES", "KINDS", "Case", "Data", "case_labelled", "cases_of", "every"]
 
 _FAMILIES = [
     importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)
 ]
 
-_KINDS = {key: kind for family in _FAMILIES for key, kind in vars(family).get("KINDS", {}).items()}
+KINDS = {key: kind for family in _FAMILIES for key, kind in vars(family).get("KINDS", {}).items()}
+"""Classes of cases by the name of a mechanism, or by that and the kind of a question."""
 
 
 def _of(stated):
     name = stated.mechanism.name
-    kind = _KINDS.get((name, type(stated.question)), _KINDS.get(name, Case))
+    kind = KINDS.get((name, type(stated.question)), KINDS.get(name, Case))
     return kind.of(stated)
 
 
