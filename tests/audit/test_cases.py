@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import audit
-from discreet.audit.cases import _MAKERS, NAMES, MechanismRun, cases, units_of
+from discreet.audit.cases import _MAKERS, NAMES, MechanismRun, cases, exact_cases, units_of
 from discreet.errors import InputError
 from discreet.mechanisms import REGISTRY
 
@@ -28,6 +28,15 @@ def test_every_mechanism_has_a_pair_of_checked_neighbours_for_every_unit(name, u
         assert case.budget.epsilon == 1.0
         assert case.is_tight or case.remark
         assert unit in case.subject
+
+
+def test_what_is_checked_exactly_is_not_attacked_unless_there_is_nothing_else():
+    for name, unit in UNITS:
+        attacked, exact = cases(name, unit, 1.0), exact_cases(name, unit)
+        assert all(case.is_attacked for case in attacked)
+        if any(case.is_attacked for case in exact):
+            assert [case.label for case in exact] == [case.label for case in attacked]
+        assert all(case.pair.is_checked and case.pair.unit.name == unit for case in exact)
 
 
 @pytest.mark.parametrize(("name", "unit"), UNITS)

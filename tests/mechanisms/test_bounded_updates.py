@@ -10,6 +10,7 @@ import pytest
 
 from audits.adaptive_queries import steer_updates
 from audits.mutants.oracles import exact_divergence
+from discreet.audit.cases.oracles import POINTS, queries_of, wide_pair
 from discreet.errors import CalibrationError
 from discreet.mechanisms import BoundedUpdates, GaussianProcess
 from discreet.mechanisms.bounded_updates import farthest_noise
@@ -17,7 +18,7 @@ from discreet.mechanisms.query_answering import CODES, UPDATED
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Laplace, ThresholdedLaplace
 from support.cases import case_labelled
-from support.cases.oracles import queries, straight_pair
+from support.cases.base import data_of
 
 CASE = case_labelled("bounded updates, add_remove")
 BUDGET = Budget(1.0, 1e-6)
@@ -68,7 +69,7 @@ def test_there_are_never_more_updates_than_declared():
 
 
 def test_enough_updates_are_chosen_for_every_answer_to_be_near():
-    question = replace(queries(), ridge=0.5, points=(), max_answers=100)
+    question = replace(queries_of(POINTS), ridge=0.5, points=(), max_answers=100)
     plan = BoundedUpdates().plan(question, BUDGET, AddRemoveOne())
     far = farthest_noise(plan.grid.scale, question.max_answers)
     assert plan.threshold == pytest.approx(4 * far)
@@ -82,14 +83,16 @@ def test_an_adversary_at_the_threshold_stays_within_the_certificate():
 
     150 games: a loss of a transcript is below 0.3 here, so the mean errs by less than 0.1.
     """
-    question = replace(queries(), points=(), max_answers=50)
+    question = replace(queries_of(POINTS), points=(), max_answers=50)
     plan = BoundedUpdates(updates=3).plan(question, BUDGET, AddRemoveOne())
     plan = replace(plan, threshold=plan.grid.scale)  # an update in every third round
-    moment = steer_updates(plan, straight_pair(AddRemoveOne()), question.bounds, games=150, seed=2)
+    moment = steer_updates(
+        plan, data_of(wide_pair(AddRemoveOne())), question.bounds, games=150, seed=2
+    )
     allowed = math.exp(float(plan.guarantee.profile.rdp([2.0])[0]))
     assert moment <= allowed + 0.1
 
 
 def test_a_pure_budget_is_refused():
     with pytest.raises(CalibrationError, match="use a small delta"):
-        BoundedUpdates().plan(queries(), Budget(1.0), AddRemoveOne())
+        BoundedUpdates().plan(queries_of(POINTS), Budget(1.0), AddRemoveOne())

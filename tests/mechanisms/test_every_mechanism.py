@@ -26,7 +26,7 @@ from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, Profile
 from discreet.privacy.unit import UNITS
 from discreet.record import Release
-from support.cases import ALL_CASES, Data, case_labelled, every
+from support.cases import ALL_CASES, KINDS, Case, Data, case_labelled, every
 from support.cases.additive import AdditiveCase
 from support.cases.staged import StagedCase
 from support.checks import (
@@ -64,6 +64,14 @@ def test_a_unit_that_the_proof_does_not_name_is_refused(case):
         if unit.name not in case.mechanism.units:
             with pytest.raises(NotAccepted, match=f"does not cover the unit '{unit.name}'; use"):
                 case.mechanism.plan(case.question, case.budget, unit)
+
+
+def test_a_plan_that_declares_a_sensitivity_is_looked_into():
+    """Or checks that are made for noise on totals would pass it over; every kind has its cases."""
+    plain = [case for case in ALL_CASES if not isinstance(case, AdditiveCase | StagedCase)]
+    declared = {case.mechanism.name for case in plain if hasattr(case.plan(), "sensitivity")}
+    assert declared == {"bounded_updates", "net_updates"}  # each answer depends on others
+    assert set(KINDS.values()) == {type(case) for case in ALL_CASES} - {Case}
 
 
 def test_no_two_cases_have_the_same_label():
@@ -300,7 +308,7 @@ def _complaint(attempt):
 
 
 def test_rows_that_are_not_numbers_count_as_a_fixed_row():
-    case = case_labelled("gaussian sum, add/remove")
+    case = case_labelled("gaussian sum, add_remove")
     plan = case.plan()
     broken = Data([[np.nan, 0.5, 0.1], [0.1, 0.2, 0.3], [np.inf, -np.inf, 1.0]])
     np.testing.assert_array_equal(

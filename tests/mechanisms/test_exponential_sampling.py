@@ -246,8 +246,7 @@ def test_the_range_of_a_median_used_for_a_quartile_is_caught():
 
 
 def test_the_range_of_add_remove_used_for_replacement_is_caught():
-    case = ONE_COLUMN[1]
-    assert case.unit == ReplaceOne()
+    case = case_labelled("exponential sampling, median, replace")
     plan = case.plan()
     mutant = replace(plan, rate=Fraction(1))
     assert exact_audit(*laws_of(case, mutant), plan.guarantee).violated

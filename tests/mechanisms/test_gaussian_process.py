@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from audits.adaptive_queries import steer_path
 from audits.mutants.oracles import near_duplicates
+from discreet.audit.cases.oracles import POINTS, queries_of, wide_pair
 from discreet.data import Bounds, LabelSet
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import L2Ball
@@ -24,7 +25,8 @@ from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import KernelQueries
 from support.cases import case_labelled
-from support.cases.oracles import POINTS, factor_of, queries, straight_pair
+from support.cases.base import data_of
+from support.cases.oracles import factor_of
 
 CASE = case_labelled("gaussian process, add_remove")
 BUDGET = Budget(1.0, 1e-6)
@@ -99,17 +101,19 @@ def test_noise_has_the_covariance_of_the_kernel():
 @pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda unit: unit.name)
 def test_an_adversary_who_steers_names_the_data_no_more_often_than_mu_allows(unit):
     """A likelihood test of whole transcripts: at most ndtr(mu / 2), five deviations beside."""
-    question = replace(queries(), max_answers=25, points=())
+    question = replace(queries_of(POINTS), max_answers=25, points=())
     plan = GaussianProcess().plan(question, BUDGET, unit)
     games = 40
-    right = steer_path(plan, straight_pair(unit), question.bounds, games=games, seed=1)
+    right = steer_path(plan, data_of(wide_pair(unit)), question.bounds, games=games, seed=1)
     allowed = float(ndtr(plan.sensitivity / plan.scale / 2))
     assert right / games <= allowed + 5 * math.sqrt(0.25 / games)
 
 
 def test_noise_does_not_grow_with_the_number_of_answers():
     scales = [
-        GaussianProcess().plan(replace(queries(), max_answers=most), BUDGET, AddRemoveOne()).scale
+        GaussianProcess()
+        .plan(replace(queries_of(POINTS), max_answers=most), BUDGET, AddRemoveOne())
+        .scale
         for most in (4, 64, 1024)
     ]
     assert max(scales) <= 1.01 * min(scales)
@@ -133,11 +137,11 @@ def test_a_kernel_that_is_not_semidefinite_is_refused_at_the_point_that_shows_it
 
 def test_budgets_and_questions_without_a_proof_are_refused():
     with pytest.raises(CalibrationError, match="delta"):
-        GaussianProcess().plan(queries(), Budget(1.0), AddRemoveOne())
+        GaussianProcess().plan(queries_of(POINTS), Budget(1.0), AddRemoveOne())
     with pytest.raises(InputError, match="intercept"):
-        replace(queries(), bounds=replace(queries().bounds, intercept=1.0))
+        replace(queries_of(POINTS), bounds=replace(queries_of(POINTS).bounds, intercept=1.0))
     with pytest.raises(InputError, match="finite"):
-        replace(queries(), points=((math.nan, 0.0, 0.0),))
+        replace(queries_of(POINTS), points=((math.nan, 0.0, 0.0),))
 
 
 def test_substitution_solves_the_system_of_the_factor():

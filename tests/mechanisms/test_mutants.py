@@ -23,13 +23,13 @@ from support.checks import (
     scores,
 )
 
-GAUSSIAN_ADD = case_labelled("gaussian sum, add/remove")
+GAUSSIAN_ADD = case_labelled("gaussian sum, add_remove")
 GAUSSIAN_REPLACE = case_labelled("gaussian sum, replace")
-GAUSSIAN_INTERCEPT = case_labelled("gaussian sum with intercept, add/remove")
-GAUSSIAN_MEAN = case_labelled("gaussian mean of a ball, add/remove")
-LAPLACE_ADD = case_labelled("laplace sum, add/remove")
+GAUSSIAN_INTERCEPT = case_labelled("gaussian sum with intercept, add_remove")
+GAUSSIAN_MEAN = case_labelled("gaussian mean of a ball, add_remove")
+LAPLACE_ADD = case_labelled("laplace sum, add_remove")
 LAPLACE_REPLACE = case_labelled("laplace sum, replace")
-COUNT_ADD = case_labelled("count of rows, add/remove")
+COUNT_ADD = case_labelled("count of rows, add_remove")
 
 
 def with_scale(plan, factor):
@@ -163,7 +163,7 @@ def test_noise_reused_for_two_releases_is_caught():
 
 def test_counting_stored_zeros_only_in_a_framed_sparse_sum_is_caught(monkeypatch):
     # In the frame of a box zero is not zero: a sum over stored entries alone is wrong.
-    case = case_labelled("gaussian mean of a box, add/remove")
+    case = case_labelled("gaussian mean of a box, add_remove")
     bounds = Bounds(type(case.question.bounds.features)([-1, -1, -5], [3, 1, 6]), 3)
     case = replace(case, question=type(case.question)(bounds))
     plan = case.plan()

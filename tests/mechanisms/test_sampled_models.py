@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, gamma
 
+from discreet.audit.cases.draws import crowd_pair
+from discreet.audit.cases.pairs import straight
 from discreet.audit.exact import largest_loss
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted
@@ -21,7 +23,8 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from support.cases.models import coarse, lattice, law_of, straight_problem, worst_rows
+from support.cases.base import data_of
+from support.cases.models import coarse, lattice, law_of
 from support.opened import open_rows
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
@@ -36,18 +39,22 @@ def opened(plan, data, unit=ADD):
 @UNITS
 @pytest.mark.parametrize(("width", "bits"), [(1, 8), (2, 5)])
 def test_exact_laws_stay_within_epsilon_and_come_near_it(unit, width, bits):
-    plan = ExponentialSampling().plan(straight_problem(width, ridge=0.01), PURE, unit)
+    plan = ExponentialSampling().plan(straight(width=width), PURE, unit)
     plan = coarse(plan, bits)
-    laws = [law_of(plan, opened(plan, data, unit)) for data in worst_rows(width, unit, crowd=20)]
+    laws = [
+        law_of(plan, opened(plan, data, unit))
+        for data in data_of(crowd_pair(unit, width, crowd=20))
+    ]
     reached = max(largest_loss(*laws), largest_loss(*laws[::-1]))
     assert 0.7 < reached <= 1.0
 
 
 @UNITS
 def test_twice_the_rate_breaks_the_claim(unit):
-    plan = coarse(ExponentialSampling().plan(straight_problem(1, ridge=0.01), PURE, unit), 8)
+    plan = coarse(ExponentialSampling().plan(straight(), PURE, unit), 8)
     laws = [
-        law_of(plan, opened(plan, data, unit), factor=2.0) for data in worst_rows(1, unit, crowd=20)
+        law_of(plan, opened(plan, data, unit), factor=2.0)
+        for data in data_of(crowd_pair(unit, 1, crowd=20))
     ]
     assert max(largest_loss(*laws), largest_loss(*laws[::-1])) > 1.3
 
@@ -146,7 +153,7 @@ def test_no_loss_ranges_further_than_the_span(loss):
 
 @UNITS
 def test_the_rate_pays_for_rounding(unit):
-    plan = ExponentialSampling().plan(straight_problem(2), PURE, unit)
+    plan = ExponentialSampling().plan(straight(ridge=2.0, width=2), PURE, unit)
     total = plan.rate * unit.spread(plan.scale.span) + 4 * plan.rounding
     assert 0.999 < total <= 1.0
 
@@ -174,19 +181,19 @@ def test_what_cannot_be_drawn_is_refused_with_an_alternative():
 
 @UNITS
 def test_localization_draws_from_a_ball_of_the_exact_radius(unit):
-    problem = straight_problem(2, domain=10.0, ridge=40.0)
+    problem = straight(10.0, ridge=40.0, width=2)
     plan = Localization().plan(problem, PURE, unit)
     first = plan.first
     assert plan.scale.diameter == pytest.approx(2 * plan.radius)
     noise = plan.radius / first.scale
     assert 9.23 < noise < 1.1 * 9.24  # the 0.999 quantile of Gamma(2) is 9.233
-    drawn = plan.run(opened(plan, worst_rows(2, unit)[0], unit), RehearsalNoise(0))
+    drawn = plan.run(opened(plan, data_of(crowd_pair(unit, 2))[0], unit), RehearsalNoise(0))
     assert np.linalg.norm(drawn) <= 10.0
 
 
 def test_localization_gives_way_where_the_domain_is_small():
-    plan = Localization().plan(straight_problem(2, domain=0.1, ridge=1.0), PURE, ADD)
-    alone = ExponentialSampling().plan(straight_problem(2, domain=0.1, ridge=1.0), PURE, ADD)
+    plan = Localization().plan(straight(0.1, ridge=1.0, width=2), PURE, ADD)
+    alone = ExponentialSampling().plan(straight(0.1, ridge=1.0, width=2), PURE, ADD)
     assert plan.rate == alone.rate
 
 

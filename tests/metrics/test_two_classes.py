@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,6 +76,17 @@ def test_without_noise_intervals_hold_the_scores_of_the_rows(count, threshold):
         low, high = scores[name].interval(0.95)
         assert low <= value <= high
     np.testing.assert_allclose(scores.confusion_matrix, plain.confusion_matrix(y, said))
+
+
+def test_every_score_stands_in_the_table_of_the_page():
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
+    named = {
+        name.strip()
+        for row in page.splitlines()
+        if row.startswith("|")
+        for name in row.split("|")[1].split(",")
+    }
+    assert set(BINARY_METRICS) - named == set()
 
 
 def test_wider_levels_and_noise_give_wider_intervals():

@@ -147,6 +147,7 @@ class AdaptiveRidge(Mechanism):
     """
 
     name: ClassVar[str] = "adaptive_ridge"
+    solves_problems: ClassVar[bool] = True
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem) or not isinstance(question.loss, Squared):

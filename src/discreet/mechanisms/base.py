@@ -178,6 +178,9 @@ class Mechanism(ABC):
     units: ClassVar[tuple[str, ...]] = ("add_remove", "replace")
     """Names of the units that the proof covers; of these, ``accepts`` may refuse some."""
 
+    solves_problems: ClassVar[bool] = False
+    """Whether it fits linear models: with default arguments it accepts some learning problem."""
+
     @property
     @abstractmethod
     def name(self) -> str:

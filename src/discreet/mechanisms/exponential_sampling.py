@@ -126,6 +126,7 @@ class ExponentialSampling(Learner):
     """
 
     name: ClassVar[str] = "exponential_sampling"
+    solves_problems: ClassVar[bool] = True
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, Problem):

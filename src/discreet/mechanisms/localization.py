@@ -106,6 +106,7 @@ class Localization(Learner):
     """
 
     name: ClassVar[str] = "localization"
+    solves_problems: ClassVar[bool] = True
 
     failure: float = 1e-3
 

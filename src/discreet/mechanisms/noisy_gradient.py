@@ -170,6 +170,7 @@ class NoisyGradient(Learner):
     """
 
     name: ClassVar[str] = "noisy_gradient"
+    solves_problems: ClassVar[bool] = True
 
     steps: int | None = None
     rate: float | None = None

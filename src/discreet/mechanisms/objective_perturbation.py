@@ -190,6 +190,7 @@ class ObjectivePerturbation(Learner):
     """
 
     name: ClassVar[str] = "objective_perturbation"
+    solves_problems: ClassVar[bool] = True
 
     law: str | None = None
     settles_later: bool = False

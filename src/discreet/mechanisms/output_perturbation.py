@@ -148,6 +148,7 @@ class OutputPerturbation(Learner):
     """
 
     name: ClassVar[str] = "output_perturbation"
+    solves_problems: ClassVar[bool] = True
 
     law: str | None = None
 

@@ -195,6 +195,7 @@ class PrivateStandardisation(Learner):
     """
 
     name: ClassVar[str] = "private_standardisation"
+    solves_problems: ClassVar[bool] = True
 
     second: Learner = field(default_factory=ObjectivePerturbation)
     entry_bound: float | None = None

@@ -299,6 +299,7 @@ class SandwichMoments(Learner):
     """
 
     name: ClassVar[str] = "sandwich_moments"
+    solves_problems: ClassVar[bool] = True
 
     learner: ObjectivePerturbation | SufficientStatistics = GAUSSIAN_TERM
     curvature_share: float = 0.1

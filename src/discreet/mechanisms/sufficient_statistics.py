@@ -185,6 +185,7 @@ class SufficientStatistics(Mechanism):
     """
 
     name: ClassVar[str] = "sufficient_statistics"
+    solves_problems: ClassVar[bool] = True
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem):

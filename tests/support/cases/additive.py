@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from support.silent import SilentNoise
 
 @dataclass(frozen=True)
 class AdditiveCase(Case):
-    """A total with noise; ``distance`` is the norm in which the plan declares its sensitivity."""
-
-    distance: Callable[[Any], float]
+    """A total with noise."""
 
     has_densities: ClassVar[bool] = False
     """Whether a release of pure noise is scored by the ratio of its densities."""
@@ -30,9 +27,6 @@ class AdditiveCase(Case):
         """What the noise of the plan is added to, in the units of the data."""
         opened = data.open(self, **options)
         return np.atleast_1d(np.float64(plan.run(opened, SilentNoise())))
-
-    def silent_answer(self, plan, data):
-        return plan.run(data.open(self), SilentNoise())
 
     def watch(self, plan):
         """Return what makes many runs of the plan, each of which answers with the noisy total."""
@@ -98,6 +92,13 @@ class MinimiserCase(AdditiveCase):
 class OutputNoiseCase(MinimiserCase):
     """Noise on the coefficients."""
 
+    def distance(self, apart):
+        return (
+            l2(apart)
+            if getattr(self.mechanism, "law", None) == "radial"
+            else super().distance(apart)
+        )
+
     def noise_scale(self, plan):
         return plan.scale if isinstance(plan, RadialOutputPlan) else plan.grid.scale
 
@@ -106,8 +107,22 @@ class OutputNoiseCase(MinimiserCase):
 class ObjectiveNoiseCase(MinimiserCase):
     """A random linear term in the objective: where losses are straight, the law of the release."""
 
+    def distance(self, apart):
+        return l2(apart)
+
     def noise_norm(self, plan):
         return l1 if isinstance(plan.term, LaplaceTerm) else l2
 
     def shift(self, plan, apart):
         return self.noise_norm(plan)(apart) * self.question.ridge / plan.scale
+
+
+KINDS = {
+    "gaussian_sum": TotalCase,
+    "laplace_sum": TotalCase,
+    "private_count": AdditiveCase,
+    "output_perturbation": OutputNoiseCase,
+    "projected_kernel": OutputNoiseCase,
+    "objective_perturbation": ObjectiveNoiseCase,
+    "vector_perturbation": ObjectiveNoiseCase,
+}

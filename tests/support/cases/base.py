@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from discreet.data import Rows
+from discreet.audit import Pair
+from discreet.audit.cases import Case as Stated
+from discreet.data import LabelSet, Rows
 from discreet.mechanisms import Mechanism
-from discreet.privacy import Budget, Unit
-from discreet.questions import Question
+from discreet.privacy import Budget, Unit, ZeroOutOne
+from discreet.questions import OneVsRest, Question
 from support.opened import open_rows
+from support.silent import SilentNoise
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Case(ABC):
+class Case:
     """A mechanism, a question, a unit, and the neighbours that it can tell apart best."""
 
     label: str
@@ -42,7 +43,12 @@ class Case(ABC):
     unit: Unit
     budget: Budget
     worst_pair: tuple[Data, Data]
-    random_row: Callable[[np.random.Generator], tuple[Any, Any]] = field(repr=False)
+
+    @classmethod
+    def of(cls, stated: Stated):
+        """Make one of what the auditor's list states."""
+        pair, label = data_of(stated.pair), f"{stated.label}, {stated.pair.unit.name}"
+        return cls(label, stated.mechanism, stated.question, stated.pair.unit, stated.budget, pair)
 
     def plan(self, budget=None):
         """Return a plan: the usual one is made once for all tests, others anew."""
@@ -58,22 +64,52 @@ class Case(ABC):
         """Return the rows of a data set, not yet opened."""
         return Rows(data.X, data.y, bounds=self.question.bounds, unit=self.unit)
 
-    @abstractmethod
     def silent_answer(self, plan, data):
         """What the plan would release if there were no noise, nor anything done against it."""
+        return plan.run(data.open(self), SilentNoise())
+
+    def distance(self, apart):
+        """The norm in which a plan declares how far apart two answers are."""
+        return l1(apart) if self.budget.delta == 0 else l2(apart)
 
     def solver_error(self, plan, data):
         """How far apart releases of the same rows by different engines may be."""
         return 0.0
 
+    def random_row(self, generator):
+        """A hostile row and its label, which may be any of those declared."""
+        bounds = self.question.bounds
+        return hostile_row(bounds.n_features, labels_of(self.question))(generator)
+
     def random_pair(self, generator):
         """Two neighbours of some twenty hostile rows."""
         rows = [self.random_row(generator) for _ in range(20)]
-        other = list(rows)
-        other[generator.integers(20)] = self.random_row(generator)
-        if not self.unit.count_is_public:
+        other, place = list(rows), generator.integers(20)
+        other[place] = self.random_row(generator)
+        if self.unit == ZeroOutOne():
+            other[place] = np.zeros(len(rows[0][0])), rows[place][1]
+        elif not self.unit.count_is_public:
             other = rows[:-1]
         return _data(rows), _data(other)
+
+
+def data_of(pair: Pair):
+    """Return the two data sets of a pair."""
+    return tuple(
+        Data(*one) if isinstance(one, tuple) else Data(one) for one in (pair.first, pair.second)
+    )
+
+
+def labels_of(question):
+    """Return some labels that a question declares; None if it has none."""
+    labels = question.bounds.labels
+    if labels is None:
+        return None
+    if isinstance(question, OneVsRest):
+        return list(range(question.classes))
+    if isinstance(labels, LabelSet):
+        return list(labels.values)
+    return [labels.low, 0.25 * labels.low + 0.75 * labels.high, labels.high]
 
 
 def _data(rows):

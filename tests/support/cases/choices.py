@@ -8,14 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from discreet.data import Bounds, LabelSet
-from discreet.geometry import Box, LinfBall
-from discreet.losses import Huber, Pinball
-from discreet.mechanisms import ExponentialSampling
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import BestSubset, BestThreshold, LeastLoss
 from discreet.questions.choices import ColumnLocations
-from support.cases.base import Case, Data, hostile_row
+from support.cases.base import Case
 
 
 def errors_of(X, y, steps):
@@ -89,39 +84,9 @@ def least_subset(X, y, question):
     return np.array(min(everyone, key=lambda subset: error(list(subset))))
 
 
-def _cases():
-    labels = LabelSet([-1, 1])
-    columns = Bounds(Box([0.0] * 2, [1.0] * 2), 2, max_rows=2**16)
-    marked = Bounds(Box([0.0] * 2, [1.0] * 2), 2, labels=labels, max_rows=2**16)
-    X = np.array([[0.5, 0.2]] * 12 + [[0.5, 0.8]] * 12)
-    y = np.repeat([-1.0, 1.0], 12)
-    losses = np.array([[0.0, 1.0]] * 12)
-    points = np.array([[0.25, 1.0]] * 12)
-    signed = Bounds(LinfBall(1.0), 3, labels=labels, max_rows=2**16)
-    table, sides = np.array([[1.0, 0.3, -0.2]] * 12 + [[-1.0, 0.3, 0.2]] * 12), -y
-    for unit in (AddRemoveOne(), ReplaceOne()):
-        lines = Data(table[:-1], sides[:-1]), Data(table, sides)
-        if unit.count_is_public:
-            lines = Data(table, np.append(sides[:-1], 1.0)), Data(table, sides)
-        if unit.count_is_public:
-            classes = Data(X, np.append(y[:-1], -1.0)), Data(X, y)
-            tables = Data(np.append(losses[1:], [[1.0, 0.0]], axis=0)), Data(losses)
-            places = Data(np.append(points[1:], [[1.0, 0.0]], axis=0)), Data(points)
-        else:
-            classes = Data(X[:-1], y[:-1]), Data(X, y)
-            tables, places = (Data(losses[1:]), Data(losses)), (Data(points[1:]), Data(points))
-        for kind, name, question, pair, row in (
-            (ThresholdCase, "threshold", BestThreshold(marked, steps=100), classes,
-             hostile_row(2, [-1, 1])),
-            (ColumnCase, "least loss", LeastLoss(columns), tables, hostile_row(2)),
-            (SubsetCase, "subset", BestSubset(signed, 2), lines, hostile_row(3, [-1, 1])),
-            (LocationCase, "Huber location", ColumnLocations(columns, Huber(0.1)), places,
-             hostile_row(2)),
-            (LocationCase, "absolute location", ColumnLocations(columns, Pinball(0.5)), places,
-             hostile_row(2)),
-        ):  # fmt: skip
-            yield kind(f"exponential sampling, {name}, {unit.name}", ExponentialSampling(),
-                       question, unit, Budget(1.0), pair, row)  # fmt: skip
-
-
-CASES = tuple(_cases())
+KINDS = {
+    ("exponential_sampling", BestThreshold): ThresholdCase,
+    ("exponential_sampling", LeastLoss): ColumnCase,
+    ("exponential_sampling", ColumnLocations): LocationCase,
+    ("exponential_sampling", BestSubset): SubsetCase,
+}

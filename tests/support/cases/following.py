@@ -6,10 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.mechanisms import FollowingHistogram
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import FollowingCounts
-from support.cases.base import Data, hostile_row, l1, l2
 from support.cases.staged import Part, StagedCase
 
 EDGES = np.array([-1.0, 0.0, 2.0])
@@ -35,25 +31,13 @@ class FollowingCase(StagedCase):
                  sensitivity(plan.second)),
         )  # fmt: skip
 
-
-def _cases():
-    low, high, other = [1.0, -3.0, 0.9], [2.0, 3.0, 0.1], [1.0, 3.0, 0.9]
-    for law, budget, norm in (("laplace", Budget(1.0), l1), ("gaussian", Budget(1.0, 1e-6), l2)):
-        for unit, first, second in (
-            (AddRemoveOne(), [low], [low, high]),
-            (ReplaceOne(), [low, high], [low, other]),
-        ):
-            question = FollowingCounts(8, most_bins=8, max_rows=2**20)
-            yield FollowingCase(f"{law} following histogram, {unit.name}", FollowingHistogram(law),
-                                question, unit, budget, (Data(first), Data(second)), _row,
-                                norm)  # fmt: skip
+    def random_row(self, generator):
+        """A hostile row, or one of a class."""
+        if generator.integers(2):
+            return super().random_row(generator)
+        return np.array([generator.integers(3), generator.normal() * 3, generator.uniform()]), None
 
 
-def _row(generator):
-    """A hostile row, or one of a class."""
-    if generator.integers(2):
-        return hostile_row(3)(generator)
-    return np.array([generator.integers(3), generator.normal() * 3, generator.uniform()]), None
-
-
-CASES = tuple(_cases())
+KINDS = {
+    "following_histogram": FollowingCase,
+}

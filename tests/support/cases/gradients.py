@@ -7,21 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.data import Bounds, LabelSet
-from discreet.geometry import L2Ball
-from discreet.losses import Hinge, Logistic
-from discreet.mechanisms import AcceleratedGradient, NoisyGradient
-from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import OneVsRest, Problem, SpatialMedian
-from support.cases.base import Data, hostile_row, l2
+from discreet.privacy import Budget
+from discreet.questions import OneVsRest
 from support.cases.staged import Part, StagedCase
 from support.silent import SilentNoise
-
-BUDGET = Budget(1.0, 1e-6)
-ROWS = Bounds(L2Ball(2.0), 3, labels=LabelSet([-1, 1]), max_rows=2**20)
-FOUR_STEPS = NoisyGradient(steps=4)
-NOTHING, UP = [0.0] * 3, [5.0, 0.0, 0.0]
 
 
 def sum_parts(plan, point):
@@ -45,6 +34,15 @@ def sum_parts(plan, point):
     return (Part(run, plan.sensitivity / plan.grid.scale, run_together),) * plan.steps
 
 
+def with_first_class(case):
+    """Take rows of several classes for the first, by what they have in common."""
+    if not isinstance(case.question, OneVsRest):
+        return case
+    columns = case.question.bounds.n_features
+    point = (*[0.0] * (columns - 1), 1000.0, *[0.0] * (columns * (case.question.classes - 1)))
+    return replace(case, point=point)
+
+
 def sum_error(plan):
     """Sums are exact, but sparse and dense rows are clipped by different roundings."""
     cut = 20 * plan.problem.row_lipschitz * 2.0**-19 * math.sqrt(plan.problem.bounds.width)
@@ -56,6 +54,10 @@ class GradientCase(StagedCase):
     """Noisy sums of gradients; any public coefficients will do, and the origin is one of them."""
 
     point: tuple[float, ...] | None = None
+
+    @classmethod
+    def of(cls, stated):
+        return with_first_class(super().of(stated))
 
     def parts(self, plan):
         return sum_parts(plan, self.point)
@@ -79,6 +81,10 @@ class AcceleratedCase(StagedCase):
 
     point: tuple[float, ...] | None = None
 
+    @classmethod
+    def of(cls, stated):
+        return with_first_class(super().of(stated))
+
     def parts(self, plan):
         def run(rows, noise):
             norm = plan.noisy_norm(plan.norm.sums.prepare(rows), noise)
@@ -95,47 +101,7 @@ class AcceleratedCase(StagedCase):
         return sum_error(plan.second)
 
 
-def _cases(
-    name,
-    problem,
-    other,
-    row,
-    *,
-    up=UP,
-    has_labels=True,
-    kind=GradientCase,
-    mechanism=FOUR_STEPS,
-    **options,
-):
-    """A row more, and a row for another."""
-    for unit, first, second in (
-        (AddRemoveOne(), [NOTHING], [NOTHING, up]),
-        (ReplaceOne(), [NOTHING, up], [NOTHING, other]),
-    ):
-        pair = tuple(
-            Data(np.array(rows), np.ones(len(rows)) if has_labels else None)
-            for rows in (first, second)
-        )
-        yield kind(f"{name}, {unit.name}", mechanism, problem, unit, BUDGET, pair, row, l2,
-                   **options)  # fmt: skip
-
-
-HINGES = Problem(Hinge(), ROWS, ridge=4000.0)
-
-DISTANCES = SpatialMedian(Bounds(L2Ball(1e6), 3, max_rows=2**20), 20_000.0, Indicator(L2Ball(2.0)))
-"""At a row the direction jumps, however near: what half a cell moves is one over the ridge."""
-
-CLASSES = OneVsRest(Problem(Logistic(), ROWS, ridge=4000.0), classes=3)
-
-FIRST_CLASS = (0.0, 0.0, 1000.0, *[0.0] * 6)
-"""Both rows are taken for the first class, by what they have in common, and are of the second."""
-
-CASES = (
-    *_cases("noisy gradient", HINGES, [-5.0, 0.0, 0.0], hostile_row(3, [-1, 1])),
-    *_cases("noisy directions", DISTANCES, [-3.0, 0.0, 0.0], hostile_row(3), has_labels=False),
-    *_cases("noisy softmax", CLASSES, [-5.0, 0.0, 0.2], hostile_row(3, [0, 1, 2]),
-            up=[5.0, 0.0, 0.2], point=FIRST_CLASS),
-    *_cases("accelerated softmax", CLASSES, [-5.0, 0.0, 0.2], hostile_row(3, [0, 1, 2]),
-            up=[5.0, 0.0, 0.2], point=FIRST_CLASS, kind=AcceleratedCase,
-            mechanism=AcceleratedGradient(steps=4)),
-)  # fmt: skip
+KINDS = {
+    "noisy_gradient": GradientCase,
+    "accelerated_gradient": AcceleratedCase,
+}

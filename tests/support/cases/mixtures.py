@@ -11,13 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from discreet.audit.exact.laws import FiniteLaw
-from discreet.data import Bounds, Interval
-from discreet.geometry import LinfBall
-from discreet.losses import Huber, Squared
-from discreet.mechanisms import SimplexSampling
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions.mixture import Mixture
-from support.cases.base import Case, Data, hostile_row
+from support.cases.base import Case
 
 
 @dataclass(frozen=True)
@@ -72,25 +66,6 @@ def law_of_counts(shares, draws):
     return outcomes, FiniteLaw(ways * np.prod(shares ** np.array(outcomes), axis=1))
 
 
-def _cases():
-    pure, approximate = Budget(1.0), Budget(1.0, 1e-6)
-    bounds = Bounds(LinfBall(1.0), 3, labels=Interval(-1, 1), max_rows=64)
-    squares, robust = Mixture(Squared(1.0), bounds), Mixture(Huber(0.2), bounds, total=2.0)
-    rest = [[0.5, -0.2, 0.1], [-0.3, 0.6, 0.9], [0.8, 0.1, -0.7]]
-    marks = [0.4, -0.1, 0.2]
-    more, less = [[1.0, -1.0, -1.0]], [[-1.0, 1.0, 1.0]]
-
-    def case(label, question, unit, budget):
-        first = Data(rest + more, [*marks, 1.0])
-        second = Data(rest, marks) if unit == AddRemoveOne() else Data(rest + less, [*marks, 1.0])
-        return MixtureCase(f"simplex sampling, {label}, {unit.name}", SimplexSampling(), question,
-                           unit, budget, (first, second),
-                           hostile_row(3, labels=(-1.0, 0.5)))  # fmt: skip
-
-    yield case("squares, pure", squares, AddRemoveOne(), pure)
-    yield case("squares, many draws", squares, ReplaceOne(), approximate)
-    yield case("huber, larger total", robust, AddRemoveOne(), approximate)
-    yield case("huber, larger total, pure", robust, ReplaceOne(), pure)
-
-
-CASES = tuple(_cases())
+KINDS = {
+    "simplex_sampling": MixtureCase,
+}

@@ -7,18 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.audit.exact.laws import exponential_selection
-from discreet.data import Bounds, LabelSet
-from discreet.geometry import L2Ball
-from discreet.losses import MarginLogistic
-from discreet.mechanisms import ExponentialSampling, Localization
 from discreet.mechanisms.sampling.energy import Energy
 from discreet.mechanisms.sampling.lattice import region_of
-from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from support.cases.base import Case, Data, hostile_row
-
-RIDGE = 2.0
+from support.cases.base import Case
 
 
 @dataclass(frozen=True)
@@ -51,43 +43,7 @@ def law_of(plan, rows, factor=1.0):
     return exponential_selection(-factor * values, 1.0)
 
 
-def straight_problem(width, domain=1.0, ridge=RIDGE, max_rows=2**16):
-    bounds = Bounds(L2Ball(1.0), width, labels=LabelSet([-1, 1]), max_rows=max_rows)
-    return Problem(MarginLogistic(40.0), bounds, ridge=ridge, penalty=Indicator(L2Ball(domain)))
-
-
-def worst_rows(width, unit, crowd=0):
-    """A row along the first axis: there or not, or of either class; a crowd of its class."""
-    axis = [[1.0] + [0.0] * (width - 1)]
-    if unit.count_is_public:
-        labels = [1.0] * crowd
-        return Data(axis * (crowd + 1), [*labels, 1.0]), Data(axis * (crowd + 1), [*labels, -1.0])
-    crowd = max(crowd, 1)
-    return Data(axis * crowd, [1.0] * crowd), Data(axis * (crowd + 1), [1.0] * (crowd + 1))
-
-
-def _cases():
-    pure = Budget(1.0)
-    for unit in (AddRemoveOne(), ReplaceOne()):
-        for width in (1, 2):
-            yield ModelCase(
-                f"exponential sampling, {width} coefficients, {unit.name}",
-                ExponentialSampling(),
-                straight_problem(width),
-                unit,
-                pure,
-                worst_rows(width, unit),
-                hostile_row(width, [-1, 1]),
-            )
-        yield ModelCase(
-            f"localization, {unit.name}",
-            Localization(),
-            straight_problem(2, domain=10.0, ridge=40.0),
-            unit,
-            pure,
-            worst_rows(2, unit),
-            hostile_row(2, [-1, 1]),
-        )
-
-
-CASES = tuple(_cases())
+KINDS = {
+    ("exponential_sampling", Problem): ModelCase,
+    "localization": ModelCase,
+}

@@ -7,19 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from discreet.data import Bounds, LabelSet
-from discreet.geometry import L2Ball
-from discreet.kernels import RBF, BoundedKernel
-from discreet.losses import Hinge
-from discreet.mechanisms import BoundedUpdates, GaussianProcess
 from discreet.mechanisms.private_predictor import PrivatePredictor
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import KernelQueries
-from support.cases.base import Case, Data, hostile_row, l2
+from support.cases.base import Case
 from support.cases.staged import Part, StagedCase
-
-POINTS = ((0.6, 0.0, 0.0), (0.6001, 0.0, 0.0), (0.0, 0.3, 0.0), (0.6, 0.0, 1e-5))
-"""The place of the record that differs, near duplicates of it, and another place."""
 
 
 def factor_of(plan, points):
@@ -82,30 +72,23 @@ class UpdatesCase(Case):
         return 100 * plan.tolerance.solver
 
 
-def straight_pair(unit):
-    """One record where nobody else is: there or not, or of the one class or the other."""
-    others, place = np.array([[-0.5, 0.1, 0.0]]), np.array([POINTS[0]])
-    both = np.vstack([others, place])
-    if unit.count_is_public:
-        return Data(both, np.array([1.0, 1.0])), Data(both, np.array([1.0, -1.0]))
-    return Data(others, np.array([1.0])), Data(both, np.array([1.0, 1.0]))
+@dataclass(frozen=True)
+class NetCase(Case):
+    """One round on a net, for rows within the bounds and a linear kernel."""
+
+    def silent_answer(self, plan, data):
+        """Slopes are one: the model is the sum of rows times labels, over the ridge."""
+        weights = np.asarray(data.y, float) @ np.asarray(data.X, float) / self.question.ridge
+        predictions = np.array(self.question.points) @ weights
+        place = int(np.argmax(np.abs(predictions)))
+        return np.array([[place, predictions[place]]])
+
+    def solver_error(self, plan, data):
+        return 2 * plan.minimiser.radius + plan.grid.step
 
 
-def queries(**changes):
-    bounds = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]), max_rows=1000)
-    kernel = BoundedKernel(RBF(2.0), 1.0)
-    facts = {"ridge": 200.0, "max_answers": len(POINTS), "points": POINTS} | changes
-    return KernelQueries(Hinge(), bounds, kernel=kernel, **facts)
-
-
-def _cases():
-    budget, rows = Budget(1.0, 1e-6), hostile_row(3, [-1, 1])
-    for unit in (AddRemoveOne(), ReplaceOne()):
-        pair = straight_pair(unit)
-        yield PathCase(f"gaussian process, {unit.name}", GaussianProcess(), queries(), unit,
-                       budget, pair, rows, l2)  # fmt: skip
-        yield UpdatesCase(f"bounded updates, {unit.name}", BoundedUpdates(updates=2), queries(),
-                          unit, budget, pair, rows)  # fmt: skip
-
-
-CASES = tuple(_cases())
+KINDS = {
+    "gaussian_process": PathCase,
+    "bounded_updates": UpdatesCase,
+    "net_updates": NetCase,
+}

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.audit.exact.laws.finite import exponential_selection
-from discreet.data import Bounds
-from discreet.geometry import Box
-from discreet.mechanisms import ExponentialSampling
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import ColumnQuantiles
-from support.cases.base import Case, Data, hostile_row
+from support.cases.base import Case
 
 
 @dataclass(frozen=True)
@@ -65,29 +61,6 @@ def frequencies(values, plan):
     return np.bincount(places, minlength=plan.question.steps + 1)
 
 
-def _cases():
-    add, swap = AddRemoveOne(), ReplaceOne()
-    pure, approximate = Budget(1.0), Budget(1.0, 1e-6)
-
-    def case(label, unit, budget, first, second, q=0.5, columns=1, steps=400):
-        bounds = Bounds(Box([0.0] * columns, [1.0] * columns), columns)
-        pair = tuple(Data(np.tile(np.array(rows)[:, None], columns)) for rows in (first, second))
-        return QuantileCase(f"exponential sampling, {label}, {unit.name}", ExponentialSampling(),
-                             ColumnQuantiles(bounds, q, steps), unit, budget, pair,
-                             hostile_row(columns))  # fmt: skip
-
-    added, removed = [1.0, 0.97], [1.0]
-    yield case("median", add, pure, removed, added)
-    yield case("median", swap, pure, [0.0, 0.97, 0.97], [1.0, 0.97, 0.97])
-    # Below a quartile a record more is worth three quarters of a rank, and so it is above.
-    yield case("quartile", add, pure, [0.03] * 3, [0.0] + [0.03] * 3, q=0.25)
-    yield case(
-        "upper quartile", swap, pure, [0.0] * 2 + [0.97] * 4, [1.0, 0.0] + [0.97] * 4, q=0.75
-    )
-    yield case("two columns", add, pure, removed, added, columns=2)
-    yield case(
-        "thirty columns", swap, approximate, [0.0, 0.97, 0.97], [1.0, 0.97, 0.97], columns=30
-    )
-
-
-CASES = tuple(_cases())
+KINDS = {
+    ("exponential_sampling", ColumnQuantiles): QuantileCase,
+}

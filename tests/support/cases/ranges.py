@@ -7,18 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.audit.exact.laws.finite import exponential_selection
-from discreet.data import Bounds, LabelSet
-from discreet.geometry import Box
-from discreet.losses import MarginLogistic
-from discreet.mechanisms import ObjectivePerturbation, PrivateRanges
 from discreet.mechanisms.sampling.range_draws import STEPS
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import Problem
-from support.cases.base import Case, Data, hostile_row
+from support.cases.base import Case
 from support.silent import SilentNoise
-
-CROWD = 60
-"""Rows at one place: more than fifty, so that a record moves the lowest quantile by a rank."""
 
 
 @dataclass(frozen=True)
@@ -55,35 +46,6 @@ def rank_scores_at(taken, points, q):
     return np.maximum(np.maximum(below - q * n, q * n - upto), 0.0)
 
 
-def place(k):
-    """Return what is written in a row for the k-th grid point."""
-    return k / STEPS - 0.5
-
-
-def worst_places(unit):
-    """Places of a column for which one record moves the lowest quantile as far as it can."""
-    if unit.count_is_public:
-        crowd = [place(STEPS - 2)] * CROWD
-        return [*crowd, place(STEPS)], [*crowd, place(0)]
-    crowd = [place(STEPS - 1)] * CROWD
-    return crowd, [*crowd, place(0)]
-
-
-def _cases():
-    approximate, pure = Budget(1.0, 1e-6), Budget(1.0)
-    bounds = Bounds(
-        Box([-1.0] * 2, [1.0] * 2), 2, labels=LabelSet([-1, 1]), intercept=1.0, max_rows=2**20
-    )
-    problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
-    for unit in (AddRemoveOne(), ReplaceOne()):
-        for budget, law in ((approximate, "gaussian"), (pure, "laplace")):
-            mechanism = PrivateRanges(ObjectivePerturbation(law), columns=(0,))
-            pair = tuple(
-                Data(np.column_stack([column, np.ones(len(column))]), np.ones(len(column)))
-                for column in worst_places(unit)
-            )
-            yield RangesCase(f"private ranges, {law}, {unit.name}", mechanism, problem, unit,
-                             budget, pair, hostile_row(2, [-1, 1]))  # fmt: skip
-
-
-CASES = tuple(_cases())
+KINDS = {
+    "private_ranges": RangesCase,
+}

@@ -7,25 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.data import Bounds, Interval, LabelSet
-from discreet.geometry import L2Ball
-from discreet.losses import Hinge, Squared
-from discreet.mechanisms import FollowTheLeader, OnlineQuadratic
-from discreet.penalties import Indicator
-from discreet.privacy import Budget, ReplaceOne, ZeroOutOne
-from discreet.questions import Problem, Stream
-from support.cases.base import Data, hostile_row, l2
+from discreet.privacy import Budget
 from support.cases.staged import Part, StagedCase
 from support.factor_matrices import matrix_of
 from support.silent import SilentNoise
 
-BUDGET = Budget(1.0, 1e-6)
-ROUNDS = 64
-ZERO, SWAP = ZeroOutOne(), ReplaceOne()
-
 
 @dataclass(frozen=True)
-class StreamCase(StagedCase):
+class RunningSumsCase(StagedCase):
     """Running sums; side by side stands what the Gaussian mechanism sees of all of them."""
 
     def parts(self, plan):
@@ -38,15 +27,6 @@ class StreamCase(StagedCase):
             return seen.ravel() * (grid.step / grid.scale)
 
         return (Part(run, plan.sensitivity / grid.scale),)
-
-    def random_pair(self, generator):
-        """Of twenty hostile records one is another, or nothing."""
-        first, second = super().random_pair(generator)
-        if self.unit == ZERO:
-            (place,) = generator.integers(20, size=1)
-            second = Data(first.X.copy(), first.y)
-            second.X[place] = 0.0
-        return first, second
 
     def silent_answer(self, plan, data):
         exact = self.plan(Budget(math.inf))  # whose learning rate is its own
@@ -75,49 +55,7 @@ def increments(plan, rows, noise):
     return np.diff(totals, axis=0)
 
 
-def _stream(first, other, label, other_label):
-    """Two streams whose first records differ; later ones say nothing."""
-    X = np.zeros((2, ROUNDS, len(first)))
-    X[0, 0], X[1, 0] = first, other
-    y = np.ones((2, ROUNDS))
-    y[:, 0] = label, other_label
-    return Data(X[0], y[0]), Data(X[1], y[1])
-
-
-ROWS = Bounds(L2Ball(2.0), 3, labels=LabelSet([-1, 1]))
-HINGES = Stream(Problem(Hinge(), ROWS, ridge=40.0), horizon=ROUNDS, batch=2)
-NUMBERS = Bounds(L2Ball(2.0), 3, labels=Interval(-1, 1))
-SQUARES = Stream(
-    Problem(Squared(1.0), NUMBERS, ridge=4000.0, penalty=Indicator(L2Ball(3.0))),
-    horizon=ROUNDS,
-    batch=2,
-)
-UP, TURNED = [5.0, 0.0, 0.0], [2.5, 2.5 * math.sqrt(3), 0.0]
-
-
-def _leader(factor, unit):
-    other = UP if unit == SWAP else [0.0] * 3
-    return StreamCase(
-        f"follow the leader, {factor}, {unit.name}",
-        FollowTheLeader(factor, band=4 if factor == "band" else None),
-        HINGES, unit, BUDGET, _stream(UP, other, 1.0, -1.0 if unit == SWAP else 1.0),
-        hostile_row(3, [-1, 1]), l2,
-    )  # fmt: skip
-
-
-def _quadratic(unit):
-    other = TURNED if unit == SWAP else [0.0] * 3
-    return StreamCase(
-        f"online quadratic, {unit.name}", OnlineQuadratic("square_root"), SQUARES, unit, BUDGET,
-        _stream(UP, other, 1.0, -1.0), hostile_row(3, [-1.0, 0.5, 1.0]), l2,
-    )  # fmt: skip
-
-
-CASES = (
-    _leader("square_root", ZERO),
-    _leader("square_root", SWAP),
-    _leader("band", SWAP),
-    _leader("tree", ZERO),
-    _quadratic(ZERO),
-    _quadratic(SWAP),
-)
+KINDS = {
+    "follow_the_leader": RunningSumsCase,
+    "online_quadratic": RunningSumsCase,
+}

@@ -6,18 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.data import Bounds, Interval, LabelSet
-from discreet.geometry import L2Ball, LinfBall
-from discreet.losses import Huber, Logistic, MarginLogistic, Squared
-from discreet.mechanisms import (
-    FrankWolfe,
-    IterativeThresholding,
-    ObjectivePerturbation,
-    SelectThenFit,
-)
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import L1Problem, Problem, SparseProblem, StrongestColumns
-from support.cases.base import Case, Data, hostile_row
+from support.cases.base import Case
 from support.silent import SilentNoise
 
 
@@ -81,43 +70,8 @@ class SelectedCase(Case):
         return 2 * plan.second.minimiser.radius + plan.second.mask.grid.step
 
 
-def pulled_pair(unit, width):
-    """Records that pull one way, more for the first column, and one that pulls the other way."""
-    X, y = -np.ones((5, width)), np.ones(5)
-    X[:3, 1:] = 0.5
-    row = np.ones((1, width))
-    if unit.count_is_public:
-        return Data(np.vstack([X, row]), np.append(y, -1.0)), Data(np.vstack([X, row]),
-                                                                   np.append(y, 1.0))  # fmt: skip
-    return Data(X, y), Data(np.vstack([X, row]), np.append(y, 1.0))
-
-
-def _cases():
-    numbers = Bounds(LinfBall(1.0), 3, labels=Interval(-1, 1), max_rows=2**16)
-    classes = replace(numbers, labels=LabelSet([-1, 1]))
-    inside = Bounds(L2Ball(1.0), 1, labels=classes.labels, intercept=1.0, max_rows=2**16)
-    row, two = hostile_row(3, [-1, 0.25, 1]), hostile_row(3, [-1, 1])
-    for unit in (AddRemoveOne(), ReplaceOne()):
-        pair = pulled_pair(unit, 3)
-        for loss, bounds, budget in (
-            (Squared(1.0), replace(numbers, intercept=1.0), Budget(1.0, 1e-6)),
-            (Huber(0.5), numbers, Budget(1.0)),
-            (Logistic(), classes, Budget(1.0, 1e-6)),
-        ):
-            yield CornersCase(f"Frank-Wolfe, {loss!r}, {unit.name}", FrankWolfe(3),
-                              L1Problem(loss, bounds, radius=0.7), unit, budget, pair,
-                              two if bounds is classes else row)  # fmt: skip
-        problem = SparseProblem(Huber(0.5), numbers, size=2, radius=2.0)
-        for budget in (Budget(1.0, 1e-6), Budget(1.0)):
-            law = "gaussian" if budget.delta > 0 else "laplace"
-            yield ThresholdingCase(f"iterative thresholding, {law}, {unit.name}",
-                                   IterativeThresholding(3, rows=6), problem, unit,
-                                   budget, pair, row)  # fmt: skip
-        problem = Problem(MarginLogistic(margin=40.0), classes, ridge=4000.0)
-        mechanism = SelectThenFit(StrongestColumns(classes, 1, is_centred=False),
-                                  ObjectivePerturbation("gaussian"), inside)  # fmt: skip
-        yield SelectedCase(f"select, then fit, {unit.name}", mechanism, problem, unit,
-                           Budget(1.0, 1e-6), pair, two)  # fmt: skip
-
-
-CASES = tuple(_cases())
+KINDS = {
+    "frank_wolfe": CornersCase,
+    "iterative_thresholding": ThresholdingCase,
+    "select_then_fit": SelectedCase,
+}

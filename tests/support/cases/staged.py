@@ -38,11 +38,9 @@ class Part:
 
 @dataclass(frozen=True)
 class StagedCase(Case):
-    """A mechanism of several releases; ``distance`` is the norm of all of them side by side."""
+    """A mechanism of several releases, all of them side by side."""
 
     attained = 0.999  # what the worst pair attains of the declared sensitivity, at least
-
-    distance: Callable[[Any], float]
 
     @property
     def is_pure(self):
@@ -65,9 +63,6 @@ class StagedCase(Case):
     def sensitivity(self, plan):
         """What the plan declares about that distance."""
         return self.distance(np.array([part.sensitivity for part in self.parts(plan)]))
-
-    def silent_answer(self, plan, data):
-        return plan.run(data.open(self), SilentNoise())
 
 
 def side_by_side(parts, rows, noise):

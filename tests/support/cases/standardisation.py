@@ -9,18 +9,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discreet.data import Bounds, LabelSet
-from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball
-from discreet.losses import MarginLogistic
-from discreet.mechanisms import ObjectivePerturbation, PrivateStandardisation
+from discreet.geometry import Box, L1L2Ball, L2Ball
 from discreet.mechanisms.objective_perturbation import MOST_RIDGES, ExactMinimiser
-from discreet.mechanisms.signal_rules import SignalRules
 from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import RehearsalNoise
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import Problem
-from support.cases.base import Data, hostile_row, l1, l2
 from support.cases.staged import Part, StagedCase, minimiser_part
 from support.silent import SilentNoise
 
@@ -29,7 +22,14 @@ from support.silent import SilentNoise
 class StandardisationCase(StagedCase):
     """All stages, later ones as they are once frame and coefficients are public; any will do."""
 
-    frame: StandardFrame = field(repr=False)
+    frame: StandardFrame = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, stated):
+        bounds, region = stated.question.bounds, L2Ball(1.0)
+        if stated.budget.delta == 0:
+            region = L1L2Ball(2.0 if isinstance(bounds.features, Box) else 1.0, 1.0)
+        return replace(super().of(stated), frame=long_frame(bounds, region, 1e3))
 
     def parts(self, plan):
         second, bounds = plan.replan.plan_within(self.frame.region, plan.second)
@@ -91,52 +91,6 @@ def long_frame(bounds, region, size):
     return StandardFrame(np.zeros(p), np.full(p, size), 1.0, 1.0, region, bounds.intercept)
 
 
-def _cases():
-    add, swap = AddRemoveOne(), ReplaceOne()
-    approximate, pure = Budget(1.0, 1e-6), Budget(1.0)
-    laplace = PrivateStandardisation(ObjectivePerturbation("laplace"))
-    counted, counted_pure = (replace(one, counts_scores=True)
-                             for one in (PrivateStandardisation(), laplace))  # fmt: skip
-    # A margin so large that losses are straight is kept; the ridge and the length are settled.
-    settled = PrivateStandardisation(
-        ObjectivePerturbation(settles_later=True), rules=SignalRules(settles_margin=False)
-    )
-    p, labels = 5, LabelSet([-1, 1])
-    cube = Bounds(Box([-1] * p, [1] * p), p, labels=labels, intercept=0.1, max_rows=2**20)
-    diamond = replace(cube, features=L1Ball(2.0))
-    nothing, corner = [0.0] * p, [9.0] * p
-    axis, other = [9.0, *[0.0] * (p - 1)], [0.0, -9.0, *[0.0] * (p - 2)]
-
-    def case(label, mechanism, bounds, unit, budget, first, second, region):
-        problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
-        y = np.ones(2)
-        pair = (Data(np.array(first), y[: len(first)]), Data(np.array(second), y[: len(second)]))
-        return StandardisationCase(f"private standardisation, {label}", mechanism, problem, unit,
-                                   budget, pair, hostile_row(p, [-1, 1]),
-                                   l1 if budget is pure else l2,
-                                   frame=long_frame(bounds, region, 1e3))  # fmt: skip
-
-    yield case("cube, add_remove", PrivateStandardisation(), cube, add, approximate,
-               [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
-    # With every entry below half a row, opposite corners are as far apart as two records can be.
-    yield case("cube, replace", PrivateStandardisation(), cube, swap, approximate,
-               [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
-    yield case("pure, cube, add_remove", laplace, cube, add, pure,
-               [nothing], [nothing, corner], L1L2Ball(2.0, 1.0))  # fmt: skip
-    yield case("pure, diamond, replace", laplace, diamond, swap, pure,
-               [nothing, axis], [nothing, other], L1L2Ball(1.0, 1.0))  # fmt: skip
-    yield case("counted, add_remove", counted, cube, add, approximate,
-               [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
-    yield case("counted, replace", counted, cube, swap, approximate,
-               [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
-    yield case("settled, add_remove", settled, cube, add, approximate,
-               [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
-    yield case("settled, replace", settled, cube, swap, approximate,
-               [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
-    yield case("counted, pure, add_remove", counted_pure, cube, add, pure,
-               [nothing], [nothing, corner], L1L2Ball(2.0, 1.0))  # fmt: skip
-    yield case("counted, pure, replace", counted_pure, diamond, swap, pure,
-               [nothing, axis], [nothing, other], L1L2Ball(1.0, 1.0))  # fmt: skip
-
-
-CASES = tuple(_cases())
+KINDS = {
+    "private_standardisation": StandardisationCase,
+}

@@ -1,16 +1,15 @@
-"""Votes of blocks of rows: the choice of most of them, and columns by their votes."""
+"""Answers of blocks of rows, tests of stability, and models chosen among private fits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.linear_model import ElasticNet
 
-from discreet.audit.cases.votes import vote_on_sign
-from discreet.mechanisms import Peeling, StabilityRelease
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import ColumnVotes
-from support.cases.base import Case, Data, hostile_row
+from discreet.questions import ColumnVotes, LassoSupport
+from support.cases.base import Case
+from support.silent import SilentNoise
 
 
 @dataclass(frozen=True)
@@ -21,17 +20,63 @@ class VoteCase(Case):
         return np.array([1.0]) if isinstance(self.question, ColumnVotes) else np.array([1.0, 1.0])
 
 
-def _cases():
-    rows = np.ones((90, 2))
-    turning = np.array([[-1.0, -1.0]])
-    for unit in (AddRemoveOne(), ReplaceOne()):
-        kept = np.vstack([rows, [[1.0, 1.0]]]) if unit.count_is_public else rows
-        pair = Data(kept), Data(np.vstack([rows, turning]))
-        vote = vote_on_sign(9)
-        yield VoteCase(f"stability release, votes, {unit.name}", StabilityRelease(), vote, unit,
-                       Budget(1.0, 1e-6), pair, hostile_row(2))  # fmt: skip
-        yield VoteCase(f"peeling, votes, {unit.name}", Peeling(), ColumnVotes(vote, 1), unit,
-                       Budget(1.0), pair, hostile_row(2))  # fmt: skip
+@dataclass(frozen=True)
+class AggregateCase(Case):
+    """An average of blocks, with noise."""
+
+    def silent_answer(self, plan, data):
+        exact = plan
+        if self.question.aggregate == "winsorised":
+            without = tuple(replace(one, rate=None) for one in plan.quartiles)
+            exact = replace(plan, quartiles=without)
+        return exact.run(data.open(self), SilentNoise())
 
 
-CASES = tuple(_cases())
+@dataclass(frozen=True)
+class ProposalCase(Case):
+    """A median, if it is stable."""
+
+    def silent_answer(self, plan, data):
+        """Without noise and without a test."""
+        return np.array([1.0, np.sort(data.X[:, 0])[(len(data.X) - 1) // 2]])
+
+
+def coefficients_of(X, y, question):
+    """Work the minimiser out by scikit-learn, for rows in [-1, 1] whose residuals are small."""
+    weights = np.array([question.penalty, question.ridge]) / len(X)
+    model = ElasticNet(
+        weights.sum(), l1_ratio=weights[0] / weights.sum(), tol=1e-12, max_iter=10**6,
+        fit_intercept=question.has_constant,
+    )  # fmt: skip
+    return model.fit(X, y).coef_
+
+
+@dataclass(frozen=True)
+class LassoCase(Case):
+    """The columns that are used, and before them that there is an answer."""
+
+    def silent_answer(self, plan, data):
+        used = np.flatnonzero(coefficients_of(data.X, data.y, self.question))
+        return np.array([1.0, *used])
+
+
+@dataclass(frozen=True)
+class SearchCase(Case):
+    """Both candidates make the same errors without noise, so the first is chosen."""
+
+    def silent_answer(self, plan, data):
+        return np.zeros(3)
+
+    def solver_error(self, plan, data):
+        return 1e-9
+
+
+KINDS = {
+    "stability_release": VoteCase,
+    ("stability_release", LassoSupport): LassoCase,
+    ("peeling", ColumnVotes): VoteCase,
+    "noisy_aggregate": AggregateCase,
+    "propose_test_release": ProposalCase,
+    "train_and_choose": SearchCase,
+    "repeat_and_select": SearchCase,
+}

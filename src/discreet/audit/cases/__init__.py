@@ -2,7 +2,8 @@
 
 A family of mechanisms is one file of this package, and is found by being here. In it a function
 that bears the name of a mechanism makes the cases of that mechanism, for a unit, a budget with
-delta and a pure one. The auditor attacks them; tests ask the same questions about more columns.
+delta and a pure one. The auditor attacks some by sampling; the universal tests of mechanisms check
+the others, which may have more columns, without sampling, or the former where there are no others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from discreet.audit.cases.base import MechanismRun as MechanismRun
 from discreet.mechanisms import REGISTRY, mechanism_named
 from discreet.privacy import Budget, Unit, unit_named
 
-__all__ = ["NAMES", "cases", "units_of"]
+__all__ = ["NAMES", "cases", "exact_cases", "units_of"]
 
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 """Every registered mechanism."""
@@ -42,7 +43,7 @@ def units_of(name: str) -> tuple[str, ...]:
 
 
 def cases(name: str, unit: str | Unit, epsilon: float, delta: float = 1e-6) -> tuple[Case, ...]:
-    """Return what there is to audit about a registered mechanism.
+    """Return what there is to attack of a registered mechanism.
 
     Parameters
     ----------
@@ -58,6 +59,29 @@ def cases(name: str, unit: str | Unit, epsilon: float, delta: float = 1e-6) -> t
     >>> [case.label for case in cases("output_perturbation", "replace", 1.0)]
     ['output perturbation, gaussian', 'output perturbation, laplace', 'output perturbation, radial']
     """
+    return tuple(case for case in _all_cases(name, unit, epsilon, delta) if case.is_attacked)
+
+
+def exact_cases(name: str, unit: str | Unit) -> tuple[Case, ...]:
+    """Return what the universal tests check of a registered mechanism, of an epsilon of one.
+
+    Parameters
+    ----------
+    name
+        That of the mechanism.
+    unit
+        What two neighbouring tables differ in, or its name.
+
+    Examples
+    --------
+    >>> [case.label for case in exact_cases("laplace_sum", "replace")]
+    ['laplace sum', 'laplace mean of a box']
+    """
+    found = _all_cases(name, unit, 1.0, 1e-6)
+    return tuple(case for case in found if not case.is_attacked) or found
+
+
+def _all_cases(name: str, unit: str | Unit, epsilon: float, delta: float) -> tuple[Case, ...]:
     _checks.one_of(NAMES, mechanism=name)
     _checks.epsilon(epsilon=epsilon)
     return tuple(_MAKERS[name](unit_named(unit), Budget(epsilon, delta), Budget(epsilon)))

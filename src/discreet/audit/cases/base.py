@@ -43,6 +43,7 @@ class MechanismRun:
 class Case:
     """A mechanism, a question, a budget, and two neighbouring data sets.
 
+    One that ``is_attacked`` is sampled by the auditor; others are for exact checks alone.
     ``effort`` is how long a release takes, in units of a fast one; fewer are made of slow ones.
     ``is_tight`` claims that the analysis is tight on this pair, so that a good attack comes near
     it; otherwise ``remark`` says what is loose.
@@ -57,6 +58,7 @@ class Case:
     remark: str = ""
     effort: float = 1.0
     scores: tuple[Score, ...] = ()
+    is_attacked: bool = True
 
     @property
     def subject(self) -> str:
@@ -73,6 +75,13 @@ class Case:
         return audit(
             run, self.pair, plan.guarantee, scores=self.scores, subject=self.subject, **options
         )
+
+
+def exact_case(
+    label: str, mechanism: Mechanism, question: Question, budget: Budget, pair: Pair
+) -> Case:
+    """Return a case for exact checks: of several columns, or of rows far beyond their bounds."""
+    return Case(label, mechanism, question, budget, pair, is_attacked=False)
 
 
 Maker = Callable[[Unit, Budget, Budget], Iterator[Case]]

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.audit.cases.base import Case
-from discreet.audit.cases.pairs import FIRST, class_pair, edge_pair, one_more
+from discreet.audit.cases.base import Case, exact_case
+from discreet.audit.cases.pairs import FAR, FIRST, class_pair, edge_pair, far_pair, one_more
 from discreet.audit.statistical.pair import Pair
 from discreet.geometry import L2Ball
-from discreet.losses import Hinge, MarginLogistic
+from discreet.losses import Hinge, Logistic, MarginLogistic
 from discreet.mechanisms import AcceleratedGradient, NoisyGradient
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, Unit
@@ -39,6 +39,7 @@ def noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                    effort=20.0 + 20.0 * steps, remark=remark)  # fmt: skip
     yield noisy_directions(unit, budget)
     yield noisy_softmax(unit, budget)
+    yield from exact_sums(unit, budget)
     if isinstance(unit, AddRemoveOne):
         return  # the number of rows is private, and so is a batch of so many
     # All others are alike, and opposite to one of the two that are exchanged.
@@ -48,6 +49,28 @@ def noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     mechanism = NoisyGradient(1, batch=1, rule="strongly_convex", average="last")
     yield Case("noisy gradient, 1 row of 4, 1 step", mechanism, few, budget, pair, effort=40.0,
                remark=BATCHES)  # fmt: skip
+
+
+SHORT_ROWS = Bounds(L2Ball(2.0), 3, labels=LabelSet([-1, 1]), max_rows=2**20)
+SOFTMAX = OneVsRest(Problem(Logistic(), SHORT_ROWS, ridge=4000.0), classes=3)
+
+
+def exact_sums(unit: Unit, budget: Budget) -> Iterator[Case]:
+    """Four steps of three columns."""
+    far = Bounds(L2Ball(1e6), 3, max_rows=2**20)
+    distances = SpatialMedian(far, 20_000.0, Indicator(L2Ball(2.0)))
+    hinges = Problem(Hinge(), SHORT_ROWS, ridge=4000.0)
+    for what, question, pair in (
+        ("gradient", hinges, far_pair(unit, FAR, [-5.0, 0.0, 0.0], (1, 1, 1))),
+        ("directions", distances, far_pair(unit, FAR, [-3.0, 0.0, 0.0])),
+        ("softmax", SOFTMAX, softmax_pair(unit)),
+    ):
+        yield exact_case(f"noisy {what}", NoisyGradient(steps=4), question, budget, pair)
+
+
+def softmax_pair(unit: Unit) -> Pair:
+    """Rows with something in common, by which both can be taken for the first class."""
+    return far_pair(unit, [5.0, 0.0, 0.2], [-5.0, 0.0, 0.2], (1, 1, 1))
 
 
 def noisy_directions(unit: Unit, budget: Budget) -> Case:
@@ -84,6 +107,8 @@ def accelerated_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[C
     yield Case("accelerated gradient, steps", AcceleratedGradient(1), OneVsRest(wide, classes=3),
                budget, leaning_pair(unit), is_tight=False, effort=80.0,
                remark="the norm has a small part of the budget")  # fmt: skip
+    yield exact_case("accelerated softmax", AcceleratedGradient(steps=4), SOFTMAX, budget,
+                     softmax_pair(unit))  # fmt: skip
 
 
 def leaning_pair(unit: Unit) -> Pair:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from discreet.audit.cases.base import Case
-from discreet.audit.cases.pairs import class_pair, one_more
+from discreet.audit.cases.base import Case, exact_case
+from discreet.audit.cases.pairs import class_pair, far_pair, one_more
 from discreet.audit.statistical.pair import Pair
 from discreet.geometry import L2Ball
 from discreet.kernels import RBF, BoundedKernel, Linear
 from discreet.losses import Hinge
 from discreet.mechanisms import BoundedUpdates, GaussianProcess, NetUpdates, ProjectedKernel
-from discreet.privacy import Budget, Unit
+from discreet.privacy import AddRemoveOne, Budget, Unit
 from discreet.questions import KernelQueries
 from discreet.questions.bounds import Bounds, LabelSet
+
+STRAIGHT, BY_CLASS = BoundedKernel(Linear(), 1.0), (1.0, 1.0, -1.0)
 
 Points = tuple[tuple[float, ...], ...]
 
@@ -28,12 +30,20 @@ def hinge_queries(
 
 def straight_queries(points: Points, rounds: int = 1) -> KernelQueries:
     """Ask about a linear kernel on a line, with a hinge whose slope is one near zero."""
-    return hinge_queries(points, 40.0, BoundedKernel(Linear(), 1.0), rounds)
+    return hinge_queries(points, 40.0, STRAIGHT, rounds)
 
 
 def projected_kernel(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("projected kernel, one landmark", ProjectedKernel(), straight_queries(((1.0,),)),
                budget, class_pair(unit))  # fmt: skip
+    axes = hinge_queries(((1.0, 0.0), (0.0, 1.0), (0.6, 0.8)), 40.0, STRAIGHT, 3)
+    pair = far_pair(unit, [1.0, 0.0], labels=BY_CLASS)
+    yield exact_case("projected kernel, straight", ProjectedKernel(), axes, budget, pair)
+    if isinstance(unit, AddRemoveOne):  # both rows have features: one at the landmark
+        pair = one_more(unit, [[1.0, 0.0]], [1.0, 0.0], [1.0, 0.0], BY_CLASS)
+    kernel = BoundedKernel(RBF(1.0), 1.0, constant=0.5)
+    constant = hinge_queries(((1.0, 0.0),), 40.0, kernel, 1)
+    yield exact_case("projected kernel, constant", ProjectedKernel(), constant, budget, pair)
 
 
 def net_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -42,10 +52,16 @@ def net_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("net updates, two points", NetUpdates(patience=0.0), question, budget,
                class_pair(unit), is_tight=False, effort=20.0,
                remark="zCDP accounts a little more than the law of a release")  # fmt: skip
+    once = hinge_queries(((0.5, 0.0), (1.0, 0.0)), 40.0, STRAIGHT, 1)
+    yield exact_case("net updates", NetUpdates(), once, budget,
+                     far_pair(unit, [1.0, 0.0], labels=BY_CLASS))  # fmt: skip
 
 
 PLACE, AROUND = (0.6,), ((0.6001,), (0.6,), (0.59999,))
 """Where the record is that differs, and points around it that are asked about."""
+
+POINTS = ((0.6, 0.0, 0.0), (0.6001, 0.0, 0.0), (0.0, 0.3, 0.0), (0.6, 0.0, 1e-5))
+"""The same of three columns: its place, near duplicates of it, and another place."""
 
 
 def queries_of(points: Points, ridge: float = 200.0) -> KernelQueries:
@@ -60,12 +76,19 @@ def query_pair(
     return one_more(unit, [other], place, place, (1.0, 1.0, -1.0))
 
 
+def wide_pair(unit: Unit) -> Pair:
+    """The same of three columns."""
+    return query_pair(unit, (-0.5, 0.1, 0.0), POINTS[0])
+
+
 def gaussian_process(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     """Asked where the record is, once or again and again around it."""
     yield Case("gaussian process", GaussianProcess(), queries_of((PLACE,)), budget,
                query_pair(unit))  # fmt: skip
     yield Case("gaussian process, near duplicates", GaussianProcess(), queries_of(AROUND), budget,
                query_pair(unit), effort=2.0)  # fmt: skip
+    yield exact_case("gaussian process", GaussianProcess(), queries_of(POINTS), budget,
+                     wide_pair(unit))  # fmt: skip
 
 
 def bounded_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -73,3 +96,5 @@ def bounded_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("bounded updates", mechanism, queries_of(AROUND), budget,
                query_pair(unit), is_tight=False, effort=2.0,
                remark="the bound holds for any number of queries, and few are asked")  # fmt: skip
+    yield exact_case("bounded updates", BoundedUpdates(updates=2), queries_of(POINTS), budget,
+                     wide_pair(unit))  # fmt: skip

@@ -19,6 +19,9 @@ RARE = "log ratios near epsilon belong to rare draws; the exact law shows them"
 
 AXIS = (1.0,)
 
+FAR, FAR_DIAGONAL = (5.0, 0.0, 0.0), (5.0, 5.0, 5.0)
+"""Rows that bounds cut off: along an axis, and where an l2 ball is longest in l1."""
+
 FIRST = (0.0, 0.0, 0.0)
 """Labels of rows that are all of the first of several classes."""
 
@@ -51,6 +54,11 @@ def only_one(unit: Unit, row: Any, other: Any, labels: Sequence[float] = ()) -> 
     return Pair((first, np.full(1, labels[1])), (second, np.full(1, labels[2])), unit)
 
 
+def far_pair(unit: Unit, row: Sequence[float], other: Any = None, labels: Any = ()) -> Pair:
+    """A row, which may be far beyond its bounds, beside an empty one: there or not, or another."""
+    return one_more(unit, [[0.0] * len(row)], row, row if other is None else other, labels)
+
+
 def edge_pair(unit: Unit, row: Sequence[float] = AXIS, labels: Sequence[float] = ()) -> Pair:
     """A row as far out as it may be: there or not, or on one side or the other."""
     return only_one(unit, row, [-entry for entry in row], labels)
@@ -66,6 +74,13 @@ def number_pair(unit: Unit, row: Sequence[float] = AXIS, label: float = 1.0) -> 
     return only_one(unit, row, row, (0.0, label, -label))
 
 
+def pulled_pair(unit: Unit) -> Pair:
+    """Records that pull one way, more for the first column, and one that pulls the other way."""
+    rest = -np.ones((5, 3))
+    rest[:3, 1:] = 0.5
+    return one_more(unit, rest, [1.0] * 3, [1.0] * 3, (1.0, 1.0, -1.0))
+
+
 def steep(width: int = 1, ridge: float = 4000.0) -> Problem:
     """A loss whose slope is at its bound wherever the coefficients can be."""
     bounds = Bounds(L2Ball(1.0), width, labels=LabelSet([-1, 1]), max_rows=2**20)
@@ -78,6 +93,12 @@ def straight(
     """A loss whose slope is at its bound in all of the domain."""
     bounds = Bounds(L2Ball(1.0), width, labels=LabelSet([-1, 1]), max_rows=max_rows)
     return Problem(MarginLogistic(40.0), bounds, ridge=ridge, penalty=Indicator(L2Ball(domain)))
+
+
+def small_ball() -> Problem:
+    """Least squares in a ball so small beside labels that slopes are near their bound in it."""
+    bounds = Bounds(L2Ball(1.0), 3, labels=Interval(-60, 60), max_rows=2**10)
+    return Problem(Squared(60.0), bounds, ridge=4000.0, penalty=Indicator(L2Ball(0.03)))
 
 
 def squares(domain: float | None = None, ridge: float = 20.0) -> Problem:

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from discreet import _checks
-from discreet.audit.cases.base import Case
-from discreet.audit.cases.pairs import FIRST, class_pair, edge_pair, only_one, steep
+from discreet.audit.cases.base import Case, exact_case
+from discreet.audit.cases.pairs import (
+    FAR,
+    FAR_DIAGONAL,
+    FIRST,
+    class_pair,
+    edge_pair,
+    far_pair,
+    only_one,
+    small_ball,
+    steep,
+)
 from discreet.audit.statistical.pair import Pair
 from discreet.geometry import L2Ball, NuclearBall, Product
-from discreet.losses import Logistic
+from discreet.losses import Logistic, PseudoHuber
 from discreet.mechanisms import (
     EachAgainstTheRest,
+    Mechanism,
     ObjectivePerturbation,
     OutputPerturbation,
     VectorPerturbation,
@@ -25,7 +36,7 @@ from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, Unit
 from discreet.questions import SeveralOutputs, SpatialMedian
-from discreet.questions.bounds import Bounds, LabelSet
+from discreet.questions.bounds import Bounds, Interval, LabelSet
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
 
@@ -37,6 +48,7 @@ def output_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Ca
         spent = budget if law == "gaussian" else pure
         yield Case(f"output perturbation, {law}", OutputPerturbation(law), steep(), spent,
                    class_pair(unit))  # fmt: skip
+    yield from exact_minimisers(OutputPerturbation, unit, budget, pure)
 
 
 def objective_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -45,6 +57,31 @@ def objective_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator
         yield Case(f"objective perturbation, {law}", ObjectivePerturbation(law), steep(), spent,
                    class_pair(unit))  # fmt: skip
     yield logistic(unit, budget)
+    yield from exact_minimisers(ObjectivePerturbation, unit, budget, pure)
+
+
+def exact_minimisers(
+    made: Callable[..., Mechanism], unit: Unit, budget: Budget, pure: Budget
+) -> Iterator[Case]:
+    """Three columns; the worst pair of Laplace noise lies on the diagonal.
+
+    Output noise in l1 is made for a row there, which a constant column leaves.
+    """
+    name, is_swap = made().name.replace("_", " "), not isinstance(unit, AddRemoveOne)
+    ranged = Bounds(L2Ball(1.0), 3, labels=Interval(-60, 60), intercept=0.5, max_rows=2**20)
+    robust = Problem(PseudoHuber(threshold=0.5), ranged, ridge=4000.0)
+    for law in LAWS:
+        spent = budget if law == "gaussian" else pure
+        row = FAR_DIAGONAL if law == "laplace" else FAR
+        yield exact_case(f"{name}, {law}, classes", made(law), steep(3), spent,
+                         far_pair(unit, row, labels=(1.0, 1.0, -1.0)))  # fmt: skip
+        if is_swap and (made is not OutputPerturbation or law != "laplace"):
+            yield exact_case(f"{name}, {law}, numbers", made(law), robust, spent,
+                             only_one(unit, row, row, (0.0, 60.0, -60.0)))  # fmt: skip
+    yield exact_case(f"{name}, any law, classes", made(), steep(3), budget,
+                     far_pair(unit, FAR, labels=(1.0, 1.0, -1.0)))  # fmt: skip
+    yield exact_case(f"{name} in a ball", made("gaussian"), small_ball(), budget,
+                     far_pair(unit, FAR, labels=(0.0, 60.0, -60.0)))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,6 +142,15 @@ def one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     for law, spent in (("gaussian", budget), ("radial", pure)):
         yield Case(f"one-vs-rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
                    question, spent, pair, effort=6.0)  # fmt: skip
+    several = OneVsRest(steep(3), classes=3)
+    # Turned about, a record pulls the other way in all three problems; relabelled, in two.
+    yield exact_case("one vs rest, gaussian", EachAgainstTheRest(OutputPerturbation("gaussian")),
+                     several, budget, far_pair(unit, FAR, [-5.0, 0.0, 0.0], (0, 1, 1))
+                     )  # fmt: skip
+    if isinstance(unit, AddRemoveOne):
+        yield exact_case("one vs rest, pure", EachAgainstTheRest(ObjectivePerturbation("laplace")),
+                         several, pure, far_pair(unit, FAR_DIAGONAL, labels=(0, 1, 1))
+                         )  # fmt: skip
 
 
 def vector_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -119,3 +165,14 @@ def vector_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Ca
     yield Case("vector perturbation, several outputs", VectorPerturbation(), outputs, pure, pair,
                effort=150.0, is_tight=False,
                remark="the bound on slopes holds at the edge of the domain")  # fmt: skip
+    # Rows so far away that gradients have full length wherever coefficients can be, and targets
+    # so large beside the domain that the largest residual is met at its centre.
+    away = SpatialMedian(Bounds(L2Ball(1e6), 3, max_rows=2**16), 2e4, Indicator(L2Ball(1.0)),
+                         smoothing=1.0)  # fmt: skip
+    yield exact_case("vector perturbation, distances", VectorPerturbation(), away, pure,
+                     far_pair(unit, [1e6, 0.0, 0.0], [-1e6, 0.0, 0.0]))  # fmt: skip
+    wide = Bounds(Product([(L2Ball(1.0), 3), (L2Ball(60.0), 2)]), 5, max_rows=2**10)
+    asked = SeveralOutputs(wide, 1e5, Indicator(NuclearBall(0.03, (3, 2))))
+    yield exact_case("vector perturbation, several outputs", VectorPerturbation(), asked, pure,
+                     far_pair(unit, [5.0, 0.0, 0.0, 300.0, 0.0], [5.0, 0.0, 0.0, -300.0, 0.0])
+                     )  # fmt: skip

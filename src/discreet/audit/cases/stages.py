@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from discreet.audit.cases.base import Case
-from discreet.audit.cases.pairs import class_pair, number_pair, one_more, squares
-from discreet.geometry import Box, L2Ball, LinfBall
-from discreet.losses import Huber, MarginLogistic
+from discreet.audit.cases.base import Case, exact_case
+from discreet.audit.cases.pairs import (
+    FAR,
+    FAR_DIAGONAL,
+    class_pair,
+    far_pair,
+    number_pair,
+    one_more,
+    pulled_pair,
+    small_ball,
+    squares,
+)
+from discreet.audit.statistical.pair import Pair
+from discreet.geometry import Box, L1Ball, L2Ball, LinfBall
+from discreet.losses import Huber, MarginLogistic, Squared
 from discreet.mechanisms import (
     AdaptiveRidge,
     ObjectivePerturbation,
@@ -19,8 +32,9 @@ from discreet.mechanisms import (
     SelectThenFit,
     SufficientStatistics,
 )
+from discreet.mechanisms.sampling.range_draws import STEPS
 from discreet.mechanisms.signal_rules import SignalRules
-from discreet.privacy import Budget, Unit
+from discreet.privacy import AddRemoveOne, Budget, Unit
 from discreet.questions import StrongestColumns
 from discreet.questions.bounds import Bounds, Interval, LabelSet
 from discreet.questions.problem import Problem
@@ -55,6 +69,40 @@ def private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterato
                    is_tight=False, effort=300.0,
                    remark="as above; and counts have the smallest part of the budget"
                    )  # fmt: skip
+    yield from exact_frames(unit, budget, pure)
+
+
+def exact_frames(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Rows at opposite corners; of a diamond, on its axes.
+
+    With every entry below half a row, opposite corners are as far apart as two records can be. A
+    margin so large that losses are straight is kept; ridge and length are settled.
+    """
+    cube = steep_in_a_box([1.0] * 5, 0.1, 2**20)
+    corners = far_pair(unit, [9.0] * 5, [-9.0] * 5, (1.0, 1.0, 1.0))
+    shape, narrow, pair = "cube", cube, corners
+    if not isinstance(unit, AddRemoveOne):
+        shape = "diamond"
+        narrow = replace(cube, bounds=replace(cube.bounds, features=L1Ball(2.0)))
+        axes = [9.0, 0.0, 0.0, 0.0, 0.0], [0.0, -9.0, 0.0, 0.0, 0.0]
+        pair = far_pair(unit, *axes, (1.0, 1.0, 1.0))
+    plain, laplace = (
+        PrivateStandardisation(ObjectivePerturbation(law)) for law in (None, "laplace")
+    )
+    settled = PrivateStandardisation(
+        ObjectivePerturbation(settles_later=True), rules=SignalRules(settles_margin=False)
+    )
+    for label, mechanism in (
+        ("cube", plain),
+        ("counted", replace(plain, counts_scores=True)),
+        ("settled", settled),
+    ):
+        yield exact_case(f"private standardisation, {label}", mechanism, cube, budget, corners)
+    for label, mechanism in (
+        (f"pure, {shape}", laplace),
+        ("counted, pure", replace(laplace, counts_scores=True)),
+    ):
+        yield exact_case(f"private standardisation, {label}", mechanism, narrow, pure, pair)
 
 
 def private_ranges(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -70,6 +118,19 @@ def private_ranges(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
         yield Case(f"private ranges, {law}", PrivateRanges(learner, columns=(0,)), problem, spent,
                    pair, is_tight=False, effort=300.0,
                    remark="ranges have the smallest part of the budget")  # fmt: skip
+        yield exact_case(f"private ranges, {law}", PrivateRanges(learner, columns=(0,)),
+                         steep_in_a_box([1.0] * 2, max_rows=2**20), spent, grid_pair(unit)
+                         )  # fmt: skip
+
+
+def grid_pair(unit: Unit) -> Pair:
+    """More than fifty rows on a point of the grid, so that a record moves the quantile by a rank.
+
+    One more is on the lowest point, or one comes there from the highest.
+    """
+    crowd = STEPS - (1 if isinstance(unit, AddRemoveOne) else 2)
+    near, low, high = ([place / STEPS - 0.5, 1.0] for place in (crowd, 0, STEPS))
+    return one_more(unit, [near] * 60, low, high, (1.0, 1.0, 1.0))
 
 
 def sandwich_moments(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -82,6 +143,19 @@ def sandwich_moments(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
     yield Case("sandwich moments, least squares", SandwichMoments(SufficientStatistics()),
                squares(), budget, number_pair(unit), is_tight=False, effort=150.0,
                remark=NOT_AT_ONCE)  # fmt: skip
+    bounds = Bounds(L2Ball(1.0), 3, labels=Interval(-1, 1), max_rows=2**16)
+    steep, edge = Problem(Huber(0.5), bounds, ridge=4e5), 0.5 * (1 - 1e-6)
+    # Orthogonal rows, one of them at the bound and one short of it.
+    row, other = [1.0, 0.0, 0.0], [0.0, 1 - 1e-7, 0.0]
+    even, outer = SandwichMoments(curvature_share=0.4, outer_share=0.4), 0.8
+    if isinstance(unit, AddRemoveOne):
+        even, outer = SandwichMoments(), 0.15
+    yield exact_case("sandwich moments", even, steep, budget,
+                     far_pair(unit, row, other, (0.0, edge, edge)))  # fmt: skip
+    yield exact_case("sandwich moments, least squares",
+                     SandwichMoments(SufficientStatistics(), outer_share=outer),
+                     Problem(Squared(1.0), bounds, ridge=1.0), budget,
+                     far_pair(unit, row, other, (0.0, 1.0, 1.0)))  # fmt: skip
 
 
 NOT_AT_ONCE = "many numbers are released, each shows a little, and not all are worst at once"
@@ -92,6 +166,8 @@ def adaptive_ridge(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                budget, number_pair(unit), is_tight=False, effort=260.0,
                remark="the bound on slopes holds at the edge of the domain, and a tenth of the "
                "budget buys an eigenvalue that shows little")  # fmt: skip
+    yield exact_case("adaptive ridge in a ball", AdaptiveRidge(), small_ball(), budget,
+                     far_pair(unit, FAR, labels=(0.0, 60.0, -60.0)))  # fmt: skip
 
 
 def sufficient_statistics(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -101,6 +177,20 @@ def sufficient_statistics(unit: Unit, budget: Budget, pure: Budget) -> Iterator[
                    number_pair(unit), is_tight=False, effort=60.0,
                    remark="moments are not released themselves, and this pair moves only some"
                    )  # fmt: skip
+    bounds = Bounds(L2Ball(2.0), 3, labels=Interval(-60, 60), max_rows=2**20)
+    plain = Problem(Squared(label_bound=60.0), bounds, ridge=7.0)
+    # At 60 degrees and with opposite labels: X'X and X'y together change most.
+    slanted = [2.5, 5.0 * math.sqrt(0.75), 0.0]
+    yield exact_case("sufficient statistics", SufficientStatistics(), plain, budget,
+                     far_pair(unit, FAR, slanted, (0.0, 60.0, -60.0)))  # fmt: skip
+    if isinstance(unit, AddRemoveOne):
+        constant = replace(plain, bounds=replace(bounds, intercept=0.5))
+        for label, problem, spent, pair in (
+            ("intercept", constant, budget, one_more(unit, [FAR], FAR, FAR, (60.0, 60.0, 60.0))),
+            ("pure", plain, pure, far_pair(unit, FAR_DIAGONAL, labels=(0.0, 60.0, 60.0))),
+        ):
+            yield exact_case(f"sufficient statistics, {label}", SufficientStatistics(), problem,
+                             spent, pair)  # fmt: skip
 
 
 def select_then_fit(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -114,3 +204,8 @@ def select_then_fit(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                               inside, share=0.5)  # fmt: skip
     yield Case("select, then fit", mechanism, problem, budget, pair, is_tight=False, effort=100.0,
                remark="two stages, neither of which has its own worst-case pair here")  # fmt: skip
+    wide = replace(wide, n_features=3)
+    mechanism = SelectThenFit(StrongestColumns(wide, 1, is_centred=False),
+                              ObjectivePerturbation("gaussian"), inside)  # fmt: skip
+    yield exact_case("select, then fit", mechanism, replace(problem, bounds=wide), budget,
+                     pulled_pair(unit))  # fmt: skip

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from discreet._types import Array
-from discreet.audit.cases.base import Case
-from discreet.audit.cases.pairs import class_pair, one_more, steep
+from discreet.audit.cases.base import Case, exact_case
+from discreet.audit.cases.pairs import class_pair, far_pair, one_more, steep
 from discreet.audit.statistical.pair import Pair
 from discreet.geometry import Box, L2Ball, LinfBall
 from discreet.mechanisms import (
+    Mechanism,
     NoisyAggregate,
     OutputPerturbation,
     ProposeTestRelease,
@@ -42,9 +44,14 @@ def vote_on_sign(blocks: int) -> BlockVote:
     return BlockVote(Bounds(LinfBall(1.0), 2, max_rows=2**16), first_if_negative, blocks)
 
 
+def row_pair(rows: int, unit: Unit) -> Pair:
+    """Rows that are all alike, and one that turns the vote of its block, or not."""
+    return one_more(unit, np.ones((rows, 2)), [-1.0, -1.0], [1.0, 1.0])
+
+
 def sign_pair(blocks: int, unit: Unit) -> Pair:
-    """Enough rows that no block is empty, and one that turns the vote of its block, or not."""
-    return one_more(unit, np.ones((12 * blocks, 2)), [-1.0, -1.0], [1.0, 1.0])
+    """So many of them that no block is empty."""
+    return row_pair(12 * blocks, unit)
 
 
 def lasso_of_few(ceiling: float) -> LassoSupport:
@@ -71,6 +78,23 @@ def stability_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case
     withstood = lasso.test.margin * (1 if isinstance(unit, AddRemoveOne) else 2)
     yield Case("stability release, a LASSO", StabilityRelease(), lasso_of_few(withstood + 20.5),
                budget, widest_pair(20, unit))  # fmt: skip
+    yield exact_case("stability release, votes", StabilityRelease(), vote_on_sign(9), budget,
+                     row_pair(90, unit))  # fmt: skip
+    yield from exact_lassos(unit, budget)
+
+
+def exact_lassos(unit: Unit, budget: Budget) -> Iterator[Case]:
+    """A target that one of three columns nearly is, and one record that goes against it."""
+    X = np.sin(np.outer(np.arange(1.0, 121.0), [1.0, 2.3, 4.1]))
+    y = 0.5 * X[:, 1] + 0.01 * np.cos(np.arange(120.0))
+    pair = one_more(unit, X[:-1], X[-1], X[-1], (y[:-1], y[-1], -y[-1]))
+    bounds = Bounds(LinfBall(1.0), 3, labels=Interval(-1, 1), max_rows=2**16)
+    for threshold, kind in ((0.5, "Huber"), (None, "squares")):
+        question = LassoSupport(
+            bounds, 2, 5.0, 4.0, 150.0, threshold, has_constant=threshold is None
+        )
+        yield exact_case(f"stability release, LASSO, {kind}", StabilityRelease(), question, budget,
+                         pair)  # fmt: skip
 
 
 def least_entry(X: Any, y: Any) -> float:
@@ -114,6 +138,16 @@ def noisy_aggregate(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("noisy aggregate, winsorised mean", NoisyAggregate(),
                average_of_least(1, "winsorised"), pure, sign_pair(1, unit), is_tight=False,
                effort=12.0, remark="two draws and a mean, each of which shows a part")  # fmt: skip
+    # Few blocks of many rows, so that none of them is ever empty.
+    winsorised = average_of_least(3, "winsorised")
+    for what, question, spent in (
+        ("Laplace mean", average_of_least(3), pure),
+        ("Gaussian mean", replace(many, blocks=3), budget),
+        ("winsorised, pure", winsorised, pure),
+        ("winsorised, with delta", winsorised, budget),
+    ):
+        yield exact_case(f"noisy aggregate, {what}", NoisyAggregate(), question, spent,
+                         row_pair(90, unit))  # fmt: skip
 
 
 PROPOSED = ProposedMedian(Bounds(Box([0.0], [1000.0]), 1, max_rows=2**16), 10.0, steps=1000)
@@ -137,6 +171,8 @@ def propose_test_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[C
     pair = proposed_pair(unit, plan.noises[0].test.margin)
     yield Case("propose, test, release", ProposeTestRelease(), PROPOSED, budget, pair,
                effort=3.0)  # fmt: skip
+    yield exact_case("propose, test, release", ProposeTestRelease(), PROPOSED, budget,
+                     proposed_pair(unit, 28))  # fmt: skip
 
 
 def choice_of_columns(ridge: float = 4000.0) -> ModelChoice:
@@ -157,6 +193,19 @@ def train_and_choose(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
         yield Case(f"train and choose, {how}", TrainAndChoose(learners, is_shared, refits),
                    choice_of_columns(), pure, pair, is_tight=False, effort=20.0,
                    remark=SECRET_PART)  # fmt: skip
+    noisy = (OutputPerturbation("gaussian"),) * 2
+    for label, mechanism, spent in (
+        ("split", TrainAndChoose(noisy), budget),
+        ("split, pure, fitted again", TrainAndChoose(learners, refits=True), pure),
+        ("shared", TrainAndChoose(noisy, is_shared=True), budget),
+    ):
+        yield exact_search(label, mechanism, unit, spent)
+
+
+def exact_search(label: str, mechanism: Mechanism, unit: Unit, budget: Budget) -> Case:
+    """Search with so much ridge that coefficients are zero but for noise, in whichever part."""
+    pair = far_pair(unit, [1.0, 1.0], labels=(1.0, 1.0, -1.0))
+    return exact_case(f"search, {label}", mechanism, choice_of_columns(1e6), budget, pair)
 
 
 def repeat_and_select(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -166,3 +215,7 @@ def repeat_and_select(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case
         mechanism = RepeatAndSelect((OutputPerturbation(law),) * 2, TrialLaw.with_mean(3))
         yield Case(f"repeat and select, {law}", mechanism, choice_of_columns(), spent, pair,
                    is_tight=False, effort=30.0, remark=SECRET_PART)  # fmt: skip
+    noisy, quiet = ((OutputPerturbation(law),) * 2 for law in ("gaussian", "laplace"))
+    yield exact_search("repeated", RepeatAndSelect(noisy), unit, budget)
+    yield exact_search("repeated, pure", RepeatAndSelect(quiet, TrialLaw.with_mean(3, 0.0)), unit,
+                       pure)  # fmt: skip
