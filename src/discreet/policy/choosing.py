@@ -27,6 +27,7 @@ from discreet.mechanisms import (
 from discreet.mechanisms.private_ranges import RANGES_SHARE
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.mechanisms.sampling.range_draws import RangeDraws
+from discreet.mechanisms.signal_rules import SignalRules, WideRules
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
 from discreet.policy.least_squares import choose_least_error, match_noise
@@ -117,6 +118,8 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     if isinstance(together, AcceleratedGradient) and how.is_dense:
         most = MOST_CENTRED
     can = bounds.intercept is not None and task.domain is None and bounds.n_features <= most
+    if is_auto and bounds.n_features > most and is_settled_wide(task):
+        return count_first(task)
     if task.mechanism != "private_standardisation" and not (is_auto and can and how.is_usual):
         return together if isinstance(together, AcceleratedGradient) else task.mechanism
     first = PrivateStandardisation(
@@ -132,6 +135,37 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
         return first
     second = ObjectivePerturbation(settles_later=True)
     return replace(first, second=second, share=share_of_sums(task), rules=how.rules)
+
+
+ROWS_SHARE = 0.001
+"""The share of mu squared for the number of rows, where columns are left as they are."""
+
+
+def is_settled_wide(task: LinearTask) -> bool:
+    """Say whether a count of rows settles the objective for two classes: see ``count_first``."""
+    how, bounds = task.standardising, task.bounds
+    is_gaussian = task.budget.is_private and task.budget.delta > 0
+    is_open = task.ridge is None and task.domain is None and bounds.intercept is not None
+    return (
+        how.is_usual
+        and how.rules is not None
+        and task.classes == 2
+        and is_gaussian
+        and is_open
+        and not task.has_intervals
+    )
+
+
+def count_first(task: LinearTask) -> PrivateStandardisation:
+    """Return what learns from wide rows as they are: their number settles margin and ridge."""
+    rules = task.standardising.rules or SignalRules()
+    return PrivateStandardisation(
+        ObjectivePerturbation(settles_later=True),
+        counts_scores=is_worth_counting(task),
+        share=ROWS_SHARE,
+        rules=WideRules(rules.settles_margin, rules.settles_ridge),
+        scales=False,
+    )
 
 
 RULED_SHARE, SMALL_SHARE = 0.06, 0.12

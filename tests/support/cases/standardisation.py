@@ -14,7 +14,8 @@ from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import ObjectivePerturbation, PrivateStandardisation
 from discreet.mechanisms.objective_perturbation import MOST_RIDGES, ExactMinimiser
-from discreet.mechanisms.signal_rules import SignalRules
+from discreet.mechanisms.signal_rules import SignalRules, WideRules
+from discreet.mechanisms.summing.row_count import RowTotal
 from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import RehearsalNoise
@@ -36,8 +37,9 @@ class StandardisationCase(StagedCase):
         if plan.rules is not None:  # as if noise dominated
             problem = plan.replan.problem
             second = second.settle(problem.loss, MOST_RIDGES * problem.ridge)
+        counted = () if plan.sums is None else (first_stage(plan),)
         both = (
-            first_stage(plan),
+            *counted,
             minimiser_part(
                 second, lambda rows: rows.transform(self.frame.apply, bounds), self.unit
             ),
@@ -68,6 +70,8 @@ def first_stage(plan):
 
     def run(rows, noise):
         found = sums.release(rows, noise)
+        if isinstance(moments, RowTotal):
+            return found.entries / sums.grid.scale
         squares = found.squares[np.array(moments.squared)]
         return np.concatenate([found.entries, squares]) / sums.grid.scale
 
@@ -101,6 +105,7 @@ def _cases():
     settled = PrivateStandardisation(
         ObjectivePerturbation(settles_later=True), rules=SignalRules(settles_margin=False)
     )
+    wide = replace(settled, rules=WideRules(settles_margin=False), scales=False)
     p, labels = 5, LabelSet([-1, 1])
     cube = Bounds(Box([-1] * p, [1] * p), p, labels=labels, intercept=0.1, max_rows=2**20)
     diamond = replace(cube, features=L1Ball(2.0))
@@ -132,6 +137,10 @@ def _cases():
     yield case("settled, add_remove", settled, cube, add, approximate,
                [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
     yield case("settled, replace", settled, cube, swap, approximate,
+               [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
+    yield case("rows counted, add_remove", wide, cube, add, approximate,
+               [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
+    yield case("rows counted, replace", wide, cube, swap, approximate,
                [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
     yield case("counted, pure, add_remove", counted_pure, cube, add, pure,
                [nothing], [nothing, corner], L1L2Ball(2.0, 1.0))  # fmt: skip

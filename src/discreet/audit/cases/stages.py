@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from discreet.mechanisms import (
     SelectThenFit,
     SufficientStatistics,
 )
-from discreet.mechanisms.signal_rules import SignalRules
+from discreet.mechanisms.signal_rules import SignalRules, WideRules
 from discreet.privacy import Budget, Unit
 from discreet.questions import StrongestColumns
 from discreet.questions.bounds import Bounds, Interval, LabelSet
@@ -50,6 +51,9 @@ def private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterato
             yield Case("private standardisation that settles ridge and length", settled, problem,
                        spent, pair, is_tight=False, effort=300.0,
                        remark="as above; and what is settled is seen itself")  # fmt: skip
+            wide = replace(settled, rules=WideRules(settles_margin=False), scales=False)
+            yield Case("private standardisation that counts rows alone", wide, problem, spent,
+                       pair, is_tight=False, effort=300.0, remark="as above")  # fmt: skip
         yield Case(f"private standardisation with counts of scores, {law}",
                    PrivateStandardisation(counts_scores=True), problem, spent, pair,
                    is_tight=False, effort=300.0,

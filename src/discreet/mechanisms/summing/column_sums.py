@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class ColumnTotals:
 @dataclass(frozen=True, eq=False)
 class ColumnSums:
     """What is summed: every column, and the squares of some."""
+
+    words: ClassVar[str] = "sums of columns"
 
     bounds: Bounds
     entry_bound: float  # of an entry in units of ``unit``; larger ones are clipped
@@ -121,17 +123,31 @@ class ColumnSums:
         return max(1.0, self.entry_bound, self.entry_bound**2)
 
 
+class ExactSums(Protocol):
+    """What noise is added to: exact sums of integers, of bounded sensitivity."""
+
+    @property
+    def bounds(self) -> Bounds: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def largest(self) -> float: ...
+    def sum(self, rows: OpenRows, grid: Grid) -> Integers: ...
+    def split(self, totals: Vector, noise: float) -> ColumnTotals: ...
+    def sensitivity(self, order: int, unit: Unit) -> float: ...
+
+
 @dataclass(frozen=True, eq=False)
 class NoisySums:
     """Sums with a grid and a law of noise, and their profile."""
 
-    moments: ColumnSums
+    moments: ExactSums
     grid: Grid
     profile: Profile
     is_pure: bool
 
     @classmethod
-    def gaussian(cls, moments: ColumnSums, unit: Unit, mu: float) -> NoisySums:
+    def gaussian(cls, moments: ExactSums, unit: Unit, mu: float) -> NoisySums:
         """Plan sums that are mu-Gaussian private."""
         sensitivity, dimension = moments.sensitivity(2, unit), moments.dimension
         grid = gaussian_grid(
@@ -146,7 +162,7 @@ class NoisySums:
         return cls(moments, grid, profile, False)
 
     @classmethod
-    def laplace(cls, moments: ColumnSums, unit: Unit, epsilon: float) -> NoisySums:
+    def laplace(cls, moments: ExactSums, unit: Unit, epsilon: float) -> NoisySums:
         """Plan sums of pure epsilon."""
         sensitivity, dimension = moments.sensitivity(1, unit), moments.dimension
         grid = laplace_grid(

@@ -61,6 +61,14 @@ class StandardFrame:
         return cls(mean * unit, scale, 1.0, length, L2Ball(1.0), constant, count)
 
     @classmethod
+    def of_count(cls, sums: ColumnTotals, bounds: Bounds) -> StandardFrame:
+        """Leave columns as they are, but for one factor by which declared rows have norm one."""
+        unit, constant = bounds.row_norm(), bounds.intercept or 0.0
+        width, count = bounds.n_features, max(float(sums.entries[-1]), FEWEST)
+        scale = np.full(width, 1 / unit)
+        return cls(np.zeros(width), scale, constant / unit, 1.0, L2Ball(1.0), constant, count)
+
+    @classmethod
     def of_laplace(cls, sums: ColumnTotals, moments: ColumnSums) -> StandardFrame:
         """Scale columns by noisy deviations or frequencies; rows are clipped in l1 and l2."""
         unit, constant = moments.unit, moments.bounds.intercept or 0.0
