@@ -169,11 +169,10 @@ def test_more_noise_never_gives_wide_rows_a_smaller_margin_or_ridge(columns):
     assert (settled[-1].margin, settled[-1].ridge) == (3.0, 2.4)
 
 
-def test_rules_of_columns_are_not_for_rows_without_their_sums():
-    plan = plan_of(replace(WIDE, rules=SignalRules()))
-    rows = open_rows(np.zeros((3, 3)), np.ones(3), bounds=plan.moments.bounds)
-    with pytest.raises(CalibrationError, match="WideRules"):
-        plan.run(rows, RehearsalNoise(0))
+@pytest.mark.parametrize(("rules", "scales"), [(SignalRules(), False), (WideRules(), True)])
+def test_rules_go_with_what_is_known_of_columns(rules, scales):
+    with pytest.raises(InputError, match="rules are WideRules where"):
+        PrivateStandardisation(LATER, rules=rules, scales=scales)
 
 
 @pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)

@@ -21,7 +21,7 @@ from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
-from discreet.mechanisms.signal_rules import Settings, SignalRules
+from discreet.mechanisms.signal_rules import Settings, SignalRules, WideRules
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
 from discreet.mechanisms.summing.row_count import RowTotal
@@ -92,10 +92,10 @@ class PrivateStandardisationPlan(Plan):
         """Return what the rules make of the frame and of public numbers."""
         if self.rules is None:
             return None
-        problem = self.replan.problem
-        return self.rules.settle(
-            frame, self.moments, problem.loss, problem.ridge, self.second.objective_noise
-        )
+        problem, noise = self.replan.problem, self.second.objective_noise
+        # Which rules go with which sums was checked when the mechanism was made.
+        moments: Any = self.moments
+        return self.rules.settle(frame, moments, problem.loss, problem.ridge, noise)
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:
         sums = self._sums(rows, noise)
@@ -211,6 +211,11 @@ class PrivateStandardisation(Learner):
         _checks.positive(share=self.share)
         _checks.fraction(share=self.share)
         _checks.whole(centred_width=self.centred_width, at_least=1)
+        if self.rules is not None and isinstance(self.rules, WideRules) == self.scales:
+            raise InputError(
+                "rules are WideRules where columns are left as they are (scales=False), and "
+                f"SignalRules where they are scaled; got {type(self.rules).__name__}."
+            )
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem | OneVsRest):

@@ -13,7 +13,6 @@ from dataclasses import astuple, dataclass, fields, replace
 import numpy as np
 
 from discreet._types import Array
-from discreet.errors import CalibrationError
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms.objective_perturbation import MOST_RIDGES
 from discreet.mechanisms.summing.column_sums import ColumnSums
@@ -123,14 +122,12 @@ class SignalRules:
     def settle(
         self,
         frame: StandardFrame,
-        moments: ColumnSums | RowTotal,
+        moments: ColumnSums,
         loss: Loss,
         ridge: float,
         noise: float,
     ) -> Settings:
         """Return what the frame and public numbers say."""
-        if isinstance(moments, RowTotal):
-            raise CalibrationError("nothing is known of columns here; state WideRules.")
         count, longest = frame.count, frame.longest(moments)
         ratio = noise * moments.bounds.n_features / count
         if noise == 0:

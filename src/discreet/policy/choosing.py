@@ -108,8 +108,8 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     """Return the private standardisation that comes first, or what was asked for if none does.
 
     It needs an intercept to centre with; a domain would be one of standardised coefficients; wide
-    rows are mostly sparse, and would fill up. Softmax of many coefficients does without it there,
-    unless columns are declared: rows are dense then.
+    rows are mostly sparse, and would fill up, so that they are only counted. Softmax of many
+    coefficients does without either there, unless columns are declared: rows are dense then.
     """
     how, bounds = task.standardising, task.bounds
     is_auto = task.mechanism == "auto"
@@ -118,8 +118,8 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     if isinstance(together, AcceleratedGradient) and how.is_dense:
         most = MOST_CENTRED
     can = bounds.intercept is not None and task.domain is None and bounds.n_features <= most
-    if is_auto and bounds.n_features > most and is_settled_wide(task):
-        return count_first(task)
+    if is_auto and bounds.n_features > most and _is_counted_first(task):
+        return _count_first(task)
     if task.mechanism != "private_standardisation" and not (is_auto and can and how.is_usual):
         return together if isinstance(together, AcceleratedGradient) else task.mechanism
     first = PrivateStandardisation(
@@ -141,23 +141,21 @@ ROWS_SHARE = 0.001
 """The share of mu squared for the number of rows, where columns are left as they are."""
 
 
-def is_settled_wide(task: LinearTask) -> bool:
-    """Say whether a count of rows settles the objective for two classes: see ``count_first``."""
-    how, bounds = task.standardising, task.bounds
-    is_gaussian = task.budget.is_private and task.budget.delta > 0
-    is_open = task.ridge is None and task.domain is None and bounds.intercept is not None
-    return (
-        how.is_usual
-        and how.rules is not None
-        and task.classes == 2
-        and is_gaussian
-        and is_open
-        and not task.has_intervals
-    )
+def _is_counted_first(task: LinearTask) -> bool:
+    """Say whether the number of rows settles the objective, where columns are left as they are.
+
+    Of two classes, with Gaussian noise, an intercept and no penalty that somebody stated: what the
+    rule was found for. Features of kernels are as many as are standardised.
+    """
+    how, bounds, budget = task.standardising, task.bounds, task.budget
+    is_plain = task.classes == 2 and task.domain is None and not task.has_intervals
+    is_open = how.is_usual and how.rules is not None and how.centred_width is None
+    is_gaussian = budget.is_private and budget.delta > 0
+    return is_plain and is_open and is_gaussian and task.ridge is None and bool(bounds.intercept)
 
 
-def count_first(task: LinearTask) -> PrivateStandardisation:
-    """Return what learns from wide rows as they are: their number settles margin and ridge."""
+def _count_first(task: LinearTask) -> PrivateStandardisation:
+    """Return what learns from rows as they are, their number first."""
     rules = task.standardising.rules or SignalRules()
     return PrivateStandardisation(
         ObjectivePerturbation(settles_later=True),
