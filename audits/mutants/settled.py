@@ -17,7 +17,7 @@ from discreet.audit import Pair
 from discreet.data import OpenRows
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import ObjectivePerturbation, PrivateStandardisation
-from discreet.mechanisms.signal_rules import Settings, SignalRules
+from discreet.mechanisms.signal_rules import Settings, SignalRules, WideRules
 from discreet.mechanisms.summing.standard_frame import Framing, StandardFrame
 from discreet.noise import Noise
 from discreet.privacy import Gaussian
@@ -34,9 +34,11 @@ Peek = Callable[[Any, OpenRows, StandardFrame], Settings]
 """What somebody settles who looks at the rows, and not at the frame alone; the plan comes first."""
 
 
-def _peeking(name: str, breaks: str, peek: Peek) -> Mutant:
+def _peeking(
+    name: str, breaks: str, peek: Peek, settled: PrivateStandardisation = SETTLED
+) -> Mutant:
     """Return the mechanism with settings that somebody corrected by looking at the rows."""
-    plan: Any = SETTLED.plan(PROBLEM, SMALL_DELTA, ADD)
+    plan: Any = settled.plan(PROBLEM, SMALL_DELTA, ADD)
 
     def run(rows: OpenRows, noise: Noise, count: int) -> Array:
         return np.array([one(rows, noise) for _ in range(count)])
@@ -72,6 +74,19 @@ def exact_count() -> Mutant:
         "margin and ridge settled by the exact number of rows",
         "What is settled is published, and tells the number of rows.",
         peek,
+    )
+
+
+def exact_count_of_wide_rows() -> Mutant:
+    def peek(plan: Any, rows: OpenRows, frame: StandardFrame) -> Settings:
+        settings: Settings = plan._settle(replace(frame, count=float(rows.count)))
+        return settings
+
+    return _peeking(
+        "margin and ridge of wide rows settled by their exact number",
+        "Nothing else is released of columns, but their number is, and what it settles.",
+        peek,
+        replace(SETTLED, share=0.001, rules=WideRules(), scales=False),
     )
 
 
@@ -126,4 +141,10 @@ def noise_settled_too() -> BoundMutant:
     )
 
 
-MUTANTS = (exact_count(), exact_lengths(), exact_correlation(), noise_settled_too())
+MUTANTS = (
+    exact_count(),
+    exact_count_of_wide_rows(),
+    exact_lengths(),
+    exact_correlation(),
+    noise_settled_too(),
+)

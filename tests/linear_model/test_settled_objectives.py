@@ -13,8 +13,10 @@ from scipy.special import expit
 from discreet import LinearClassifier
 from discreet.artifact import load, save
 from discreet.artifact.folder import _digest
+from discreet.geometry import L2Ball
 from discreet.linear_model import LogisticRegression
 from discreet.losses import MarginLogistic
+from discreet.mechanisms import ObjectivePerturbation
 from discreet.mechanisms.private_standardisation import GAUSSIAN_SHARE
 from discreet.policy.choosing import RULED_SHARE, SMALL_SHARE, choose
 from discreet.preprocessing import Numeric
@@ -162,6 +164,99 @@ def test_more_than_512_columns_are_not_centred_and_settled_all_the_same():
     ).fit(wide, y)
     assert model.settings_.margin == 3.0
     assert model.coef_.shape == (1, 600)
+
+
+def words(rows=3000, width=600, seed=0):
+    """Sparse rows of norm one, of eight words each; a class has words that are its own."""
+    generator = np.random.default_rng(seed)
+    y = (generator.random(rows) < 0.3).astype(int)
+    places = generator.integers(0, width, (rows, 8))
+    places[:, :2] = generator.integers(0, 20, (rows, 2)) + 20 * y[:, None]
+    flat = (np.full(places.size, 8**-0.5), (np.repeat(np.arange(rows), 8), places.ravel()))
+    found = sparse.csr_array(flat, shape=(rows, width))
+    found.sum_duplicates()
+    return found, y
+
+
+def fit_words(rows, y, kind=LinearClassifier, **told):
+    return kind(**{"data_norm": 1.0, "classes": [0, 1], "rehearsal": 1} | told).fit(rows, y)
+
+
+@pytest.mark.parametrize("kind", [LinearClassifier, LogisticRegression])
+def test_the_number_of_wide_rows_settles_margin_and_ridge(kind):
+    rows, y = words()
+    model = fit_words(rows, y, kind)
+    settings = model.settings_
+    assert settings.rows == pytest.approx(3000, abs=800)  # a deviation is 190
+    assert settings.length == 1.0
+    margin = 3 + 0.9 * math.log10(settings.noise_to_signal)
+    is_margin = kind is LinearClassifier
+    assert settings.margin == (pytest.approx(min(margin, 3)) if is_margin else 0.0)
+    assert settings.ridge == pytest.approx(2.4, rel=1e-5)
+    assert "rows counted first" in model.release_.reason
+    assert not np.any(model.coef_ == 0)
+    # Dense rows have the same noise and the same objective.
+    dense = fit_words(rows.toarray(), y, kind)
+    assert dense.settings_ == settings
+    np.testing.assert_allclose(dense.coef_, model.coef_, atol=1e-3)
+
+
+def test_wide_rows_are_learnt_better_than_without_their_number():
+    rows, y = words()
+    new, y_new = words(seed=1)
+    losses = []
+    for mechanism in ("auto", "objective_perturbation"):
+        model = fit_words(rows, y, mechanism=mechanism)
+        chances = model.predict_proba(new)[np.arange(len(y_new)), y_new]
+        losses.append(-np.log(chances).mean())
+    assert losses[0] < losses[1] - 0.05
+
+
+@pytest.mark.parametrize("unit", ["add_remove", "replace"])
+def test_the_number_of_wide_rows_costs_a_thousandth(unit):
+    told = {"n_features": 600, "columns": None, "data_norm": 1.0, "unit": unit}
+    mechanism, question = stated(max_rows=3000, calibration="none", **told)
+    bare, asked = stated(mechanism="objective_perturbation", max_rows=3000, **told)
+    budget, one = Budget(1.0, 1e-9), unit_named(unit)
+    plan = mechanism.plan(question, budget, one)
+    before = bare if isinstance(bare, ObjectivePerturbation) else ObjectivePerturbation("gaussian")
+    alone = before.plan(asked, budget, one)
+    assert plan.guarantee.delta(1.0) <= 1e-9
+    share = 0.001 if unit == "add_remove" else 0.0
+    # In the frame rows are shorter by their norm, and so is the noise.
+    dearer = plan.second.scale * question.bounds.row_norm() / alone.scale
+    assert dearer == pytest.approx(1 / math.sqrt(1 - share), rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"C": 0.1},
+        {"delta": 0.0},
+        {"epsilon": math.inf},
+        {"fit_intercept": False},
+        {"domain": L2Ball(9.0)},
+        {"mechanism": "objective_perturbation"},
+        {"n_features": 512},
+        {"classes": 3, "delta": 0.0},
+    ],
+    ids=repr,
+)
+def test_otherwise_wide_rows_are_not_counted(told):
+    wide = {"n_features": 600, "columns": None, "data_norm": 1.0}
+    mechanism, _ = stated(**wide | told)
+    assert getattr(mechanism, "scales", True)
+    assert not stated(**wide)[0].scales  # where nothing is told
+    assert not stated(n_features=600, columns=[Numeric(0, 1)] * 600)[0].scales
+
+
+def test_scores_of_wide_rows_are_counted_where_enough_are_expected():
+    rows, y = words()
+    many, few = (fit_words(rows, y, expected_rows=count) for count in (20_000, 1000))
+    assert many.probability_curve_.shape[1] > 3
+    assert few.probability_curve_.shape[1] == 3
+    assert "scores counted for 3%" in many.release_.reason
+    assert "too few rows" in few.release_.reason
 
 
 def test_weights_are_counted_for_in_what_is_settled():

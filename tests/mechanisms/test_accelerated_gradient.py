@@ -21,7 +21,7 @@ from discreet.ledger import MemoryLedger
 from discreet.losses import Hinge, MarginLogistic
 from discreet.losses.logistic import MarginSoftmax
 from discreet.mechanisms import AcceleratedGradient, NoisyGradient, PrivateStandardisation
-from discreet.mechanisms.accelerated_gradient import MOMENTUM, NORM_SHARE, STEPS
+from discreet.mechanisms.accelerated_gradient import FARTHEST, MOMENTUM, NORM_SHARE, STEPS
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, gaussian_multiplier
 from discreet.questions.problem import Problem
@@ -86,14 +86,33 @@ def test_the_path_is_that_of_nesterov_in_plain_arithmetic():
 
 
 @pytest.mark.parametrize("classes", [3, 5, 40])
-def test_steps_are_made_for_what_classes_bend(classes):
+def test_steps_are_made_for_what_classes_bend_where_rows_are_many(classes):
     plan = AcceleratedGradient().plan(question_of(classes=classes), BUDGET, ADD)
-    record = plan.problem.row_norm**2
-    bend, noise = max(0.1, 1 / classes), plan.event.grid.scale
-    assert plan.stiffness(5 * noise) == pytest.approx(bend * 5 * noise * record)
-    assert plan.stiffness(-3.0) == pytest.approx(bend * noise * record)
+    record, bend = plan.problem.row_norm**2, max(0.1, 1 / classes)
+    assert plan.stiffness(1e5) == pytest.approx(bend * 1e5 * record)
     exact = AcceleratedGradient().plan(question_of(classes=classes), Budget(math.inf, 1e-6), ADD)
     assert exact.stiffness(0.0) == pytest.approx(bend * record)
+
+
+@pytest.mark.parametrize("unit", [ADD, SWAP], ids=["add", "swap"])
+def test_steps_are_as_short_as_the_noise_asks_for_where_rows_are_few(unit):
+    # Sixty steps of noise, each by itself, move the score of a row by FARTHEST.
+    plan = AcceleratedGradient().plan(question_of(), BUDGET, unit)
+    carried = math.sqrt(STEPS) * plan.second.grid.scale * plan.problem.row_norm
+    few = [plan.stiffness(norm) for norm in (-3.0, 0.0, 10.0)]
+    assert few == pytest.approx([carried / FARTHEST] * 3)
+
+
+def test_steps_are_never_longer_for_more_noise_or_more_rows():
+    plans = [
+        AcceleratedGradient().plan(question_of(), Budget(epsilon, 1e-6), ADD)
+        for epsilon in (10.0, 3.0, 1.0, 0.3, 0.1)
+    ]
+    table = np.array([[plan.stiffness(norm) for norm in (0.0, 1e2, 1e4, 1e6)] for plan in plans])
+    assert (np.diff(table, axis=0) >= 0).all()
+    assert (np.diff(table, axis=1) >= 0).all()
+    assert table[-1, 0] > 50 * table[0, 0]  # in proportion to the noise, where that decides
+    np.testing.assert_allclose(table[:, -1], table[0, -1])  # and not at all, where rows do
 
 
 def test_it_learns_and_classes_have_nothing_in_common():

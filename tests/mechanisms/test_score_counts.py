@@ -110,6 +110,28 @@ def test_the_cell_of_a_row_ignores_layout_position_and_other_rows(p):
             np.testing.assert_array_equal(count_scores(opened, coefficients), expected)
 
 
+@pytest.mark.parametrize("entries", [3, 300, 700])
+def test_the_cell_of_a_wide_sparse_row_ignores_position_and_other_rows(entries):
+    # Scores at an edge, so that the last bit decides; rows of more entries than one segment too.
+    generator, p = np.random.default_rng(entries), 2000
+    counts = np.minimum(entries + 40 * np.arange(31) % 97, p)
+    places = [np.sort(generator.permutation(p)[:count]) for count in counts]
+    flat = generator.standard_normal(counts.sum())
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    X = sparse.csr_array((flat, np.concatenate(places), starts), shape=(31, p))
+    coefficients = np.append(generator.standard_normal(p), 0.0)
+    X = sparse.csr_array(sparse.diags_array(EDGES[14] / (X @ coefficients[:-1])) @ X)
+    y, bounds = np.ones(31), bounds_of(p, L2Ball(1e9))
+
+    def cells(kept):
+        return count_scores(open_rows(X[kept], y[kept], bounds=bounds), coefficients)
+
+    alone = np.array([cells([row]).argmax() for row in range(31)])
+    assert len(set(alone.tolist())) == 2  # on either side of the edge
+    for kept in (np.arange(31), np.arange(30), np.arange(1, 31), np.arange(0, 31, 3)):
+        np.testing.assert_array_equal(cells(kept), np.bincount(alone[kept], minlength=CELLS))
+
+
 def test_what_is_scored_is_what_is_released():
     problem = Problem(MarginLogistic(), bounds_of(), ridge=3.0)
     plan = PrivateStandardisation(counts_scores=True).plan(problem, Budget(1.0, 1e-6), ADD)

@@ -7,6 +7,7 @@ from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from discreet.data import Bounds, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted, PrivacyError
@@ -23,10 +24,12 @@ from discreet.mechanisms.signal_rules import (
     NAMES,
     Settings,
     SignalRules,
+    WideRules,
     clip_of,
     find_settings,
     margin_of,
     ridge_of,
+    wide_ridge_of,
 )
 from discreet.mechanisms.summing.score_counts import CELLS
 from discreet.mechanisms.summing.standard_frame import ColumnTotals, StandardFrame
@@ -124,6 +127,86 @@ def test_no_declared_row_is_longer_in_the_frame_than_is_said(centred):
     framed = frame.apply(np.column_stack([corners, np.ones(8)])) * frame.length
     longest = np.linalg.norm(framed, axis=1).max()
     assert longest <= frame.longest(moments) <= 1.01 * longest
+
+
+# Wide rows: columns as they are, and a number of rows.
+
+WIDE = PrivateStandardisation(LATER, share=0.001, rules=WideRules(), scales=False)
+
+
+def test_the_ridge_of_wide_rows_is_between_one_and_two_times_the_planned_one():
+    # Noise of 1/100, 3/100 and 1/10 of what all slopes can add up to.
+    assert [wide_ridge_of(noise, 1.2) for noise in (0.01, 0.03, 0.1)] == pytest.approx(
+        [1.2, 1.8, 2.4]
+    )
+
+
+def test_settings_of_wide_rows_by_hand():
+    moments = WIDE._moments(bounds_of(p=400), is_pure=False)
+    frame = replace(frame_of(moments, length=1.0), count=10_000.0)
+    # q = 10000 / (15 * 400) = 5/3; the noise is 15 * 20 / 10000 = 3/100 of all slopes.
+    found = WideRules().settle(frame, moments, MarginLogistic(2.0), 1.2, 15.0)
+    margin = 3 - 0.9 * math.log10(5 / 3)
+    assert astuple(found) == pytest.approx((10_000.0, 0.6, 1.0, margin, 1.8))
+    own = WideRules(settles_margin=False, settles_ridge=False)
+    found = own.settle(frame, moments, MarginLogistic(0.7), 1.2, 15.0)
+    assert (found.margin, found.ridge) == (0.7, 1.2)
+
+
+@pytest.mark.parametrize("columns", [600, 100_000])
+def test_more_noise_never_gives_wide_rows_a_smaller_margin_or_ridge(columns):
+    moments = WIDE._moments(bounds_of(p=columns), is_pure=False)
+    frame = replace(frame_of(moments, length=1.0), count=10_000.0)
+    settled = [
+        WideRules().settle(frame, moments, MarginLogistic(2.0), 1.2, noise)
+        for noise in (0.0, 1e-6, 1e-3, 0.1, 1.0, 10.0, 1e3)
+    ]
+    for values in ([one.margin for one in settled], [one.ridge for one in settled]):
+        assert values == sorted(values)
+    assert (settled[0].margin, settled[0].ridge) == (settled[1].margin, settled[1].ridge)
+    assert (settled[0].margin, settled[0].ridge) == (0.0, 1.2)  # where rows are many for the noise
+    assert (settled[-1].margin, settled[-1].ridge) == (3.0, 2.4)
+
+
+@pytest.mark.parametrize(("rules", "scales"), [(SignalRules(), False), (WideRules(), True)])
+def test_rules_go_with_what_is_known_of_columns(rules, scales):
+    with pytest.raises(InputError, match="rules are WideRules where"):
+        PrivateStandardisation(LATER, rules=rules, scales=scales)
+
+
+@pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
+def test_settings_of_wide_rows_are_functions_of_their_noisy_number(unit):
+    plan, generator = plan_of(WIDE, unit), np.random.default_rng(0)
+    assert (plan.sums is None) == unit.count_is_public
+    found = []
+    for size in (2.0, 0.1):
+        X = size * generator.uniform(-1, 1, (300, 3))
+        y = np.where(generator.random(300) < 0.3, 1.0, -1.0)
+        opened = open_rows(X, y, bounds=plan.moments.bounds)
+        found.append(find_settings(plan.run(opened, RehearsalNoise(1)), 4))
+    assert found[0] == found[1]
+    scale = 0.0 if plan.sums is None else plan.sums.grid.scale
+    # The noise is fixed; four deviations.
+    assert abs(found[0].rows - 300) <= 4 * scale
+    assert (found[0].rows == 300) == unit.count_is_public
+    assert plan.guarantee.delta(BUDGET.epsilon) <= BUDGET.delta
+
+
+@pytest.mark.parametrize("engine", [np.asarray, sparse.csr_array])
+def test_coefficients_of_wide_rows_are_those_of_rows_as_they_are(engine):
+    # But for noise it is the minimiser of the settled objective; ridge and noise are in the frame.
+    problem = problem_of(ridge=3.0)
+    plan = WIDE.plan(problem, Budget(100.0, 1e-6), ADD)
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, (4000, 3))
+    y = np.where(X @ [3.0, -2.0, 0.0] + generator.logistic(size=4000) > 0, 1.0, -1.0)
+    value = plan.run(open_rows(engine(X), y, bounds=problem.bounds), RehearsalNoise(1))
+    settings, norm = find_settings(value, 4), problem.bounds.row_norm()
+    full = np.column_stack([X, np.ones(4000)])
+    loss = MarginLogistic(settings.margin)
+    slope = full.T @ loss.slope(y, full @ value[:4]) + settings.ridge * norm**2 * value[:4]
+    noise = 2 * norm * plan.second.scale  # of four coordinates; the draw is fixed
+    assert 0.3 * noise < np.linalg.norm(slope) < 2 * noise < 2.0
 
 
 # What settings travel in.

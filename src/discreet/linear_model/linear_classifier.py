@@ -15,9 +15,11 @@ class LinearClassifier(MarginClassifier):
     pays for their means and spreads, by which they are standardised; the rest pays for a logistic
     loss that asks for a margin, whose slope is near its bound where noise keeps the margins. The
     margin, the regularisation strength and the norm that rows are clipped to depend on how much
-    noise there is for the number of rows and columns, which the noisy sums tell (``settings_``). If
-    ``delta`` is zero the noise is made for the l1 norm of rows, which is small where most columns
-    are categories; margin and penalty are fixed then.
+    noise there is for the number of rows and columns, which the noisy sums tell (``settings_``). Of
+    more than 512 columns, which are mostly sparse, none is scaled: a thousandth of the budget pays
+    for the number of rows, which settles margin and strength. If ``delta`` is zero the noise is
+    made for the l1 norm of rows, which is small where most columns are categories; margin and
+    penalty are fixed then.
 
     Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
     record moves its gradient by no more than the root of two, whatever the number of classes, where
@@ -38,15 +40,17 @@ class LinearClassifier(MarginClassifier):
     Parameters
     ----------
     margin
-        What the loss asks for; zero is logistic regression. None for the rule: if ``delta > 0`` and
-        columns are standardised, from 3, where noise dominates, down to 0, where it hardly matters;
-        otherwise 2. Where accuracy is all that counts and there are many rows to few columns,
-        ``margin=2`` may be better by a few tenths of a percent, at the cost of probabilities.
+        What the loss asks for; zero is logistic regression. None for the rule: if ``delta > 0``,
+        with an intercept and no domain, from 3, where noise dominates, down to 0, where it hardly
+        matters; otherwise 2, and so for three or more classes by softmax. Where accuracy is all
+        that counts and there are many rows to few columns, ``margin=2`` may be better by a few
+        tenths of a percent, at the cost of probabilities.
     calibration
         ``"curve"`` spends 3 % of the budget (of mu squared, or of a pure epsilon) on counts of
-        scores, where columns are standardised and enough rows are expected: ``expected_rows``
-        times mu at least 500, if the budget is that of a mu-Gaussian mechanism. Otherwise, and
-        with ``"none"``, log-odds are the score over 1 + margin / 2, which costs nothing.
+        scores, where columns are standardised or rows counted, and enough rows are expected:
+        ``expected_rows`` times mu at least 500, if the budget is that of a mu-Gaussian mechanism.
+        Otherwise, and with ``"none"``, log-odds are the score over 1 + margin / 2, which costs
+        nothing.
     expected_rows
         Roughly how many rows there will be, declared and not counted. None for their number where
         that is public, and ``max_rows`` otherwise. If they are few (at most 3000 over epsilon),
@@ -72,7 +76,8 @@ class LinearClassifier(MarginClassifier):
         What the noisy sums decided, and prints as a sentence: a noisy number of rows, the noise,
         the norm that rows are clipped to, the margin and the ridge
         (:class:`~discreet.mechanisms.signal_rules.Settings`). None where nothing waited for them:
-        ``delta`` is zero, columns are not standardised, or classes are learnt by softmax.
+        ``delta`` is zero, columns are neither standardised nor too many for it, or classes are
+        learnt by softmax.
     ranges_
         The ranges that the fit found, low and high, for each column that was declared with
         ``public_bounds``, in their order; None if there was none. Predictions clip to them.

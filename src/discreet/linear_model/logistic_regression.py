@@ -30,9 +30,10 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     of the budget, 6 % of mu squared or 3 % with ``intervals``, pays for the means and spreads of
     columns; the penalty is one on standardised coefficients, and rows are clipped to a typical
     norm in that frame, or a longer one where noise hardly matters (``settings_``):
-    :class:`LinearClassifier` with ``margin=0``, without calibration. If it is left out and
-    ``delta`` is zero, or there is no intercept, columns are not standardised, and the penalty is
-    the weakest that costs no privacy.
+    :class:`LinearClassifier` with ``margin=0``, without calibration; more than 512 columns are left
+    as they are, and the number of rows settles the penalty. If it is left out and ``delta`` is
+    zero, or there is no intercept, columns are not standardised, and the penalty is the weakest
+    that costs no privacy.
 
     Parameters
     ----------

@@ -55,6 +55,9 @@ NORM_SHARE = 0.003
 LEAST_BEND = 0.1
 """Curvature of the loss over that of the rows, for many classes."""
 
+FARTHEST = 0.8
+"""How far noise may carry the score of a row, as if each step had its own and nothing drew back."""
+
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedGradientPlan(Plan):
@@ -117,11 +120,15 @@ class AcceleratedGradientPlan(Plan):
     def stiffness(self, norm: float) -> float:
         """Return the stiffness of steps, from a noisy number of records: public.
 
-        What the noise alone may be is the least it is taken to be, lest steps be far too long.
+        What the noise alone may be is the least it is taken to be, lest steps be far too long; nor
+        may the noise of all steps together carry scores too far.
         """
-        bend = max(LEAST_BEND, 1 / self.problem.several.classes)
+        problem, grid = self.problem, self.second.grid
+        bend = max(LEAST_BEND, 1 / problem.several.classes)
         least = 1.0 if self.event is None else max(1.0, self.event.grid.scale)
-        return bend * max(norm, least) * self.norm.record
+        carried = 0.0 if grid is None else grid.scale * math.sqrt(self.second.steps)
+        by_curvature = bend * max(norm, least) * self.norm.record
+        return max(by_curvature, carried * problem.row_norm / FARTHEST)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
-from discreet.mechanisms.signal_rules import Settings, SignalRules
+from discreet.mechanisms.signal_rules import Settings, SignalRules, WideRules
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
+from discreet.mechanisms.summing.row_count import RowTotal
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.standard_frame import (
     ColumnSums,
@@ -57,8 +58,8 @@ class PrivateStandardisationPlan(Plan):
     for, and by what the noisy sums settled, if they settle anything.
     """
 
-    moments: ColumnSums
-    sums: NoisySums | None  # None with an infinite budget
+    moments: ColumnSums | RowTotal
+    sums: NoisySums | None  # None with an infinite budget, or if a number alone is public anyway
     is_pure: bool  # which frame: that of a pure budget, infinite or not
     second: Plan  # made for the frame's region, if that is known beforehand
     replan: _Replan
@@ -70,12 +71,12 @@ class PrivateStandardisationPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        if self.sums is None:
-            return self.second.tolerances
-        first = grid_tolerances(self.sums.grid, "the noise on sums of columns")
+        first = tuple[Tolerance, ...]()
+        if self.sums is not None:
+            first += grid_tolerances(self.sums.grid, f"the noise on {self.moments.words}")
         if self.counts is not None:
             first += grid_tolerances(self.counts.grid, "the noise on counts of scores")
-        if self.sums.is_pure:
+        if self.sums is not None and self.sums.is_pure:
             return first  # the second stage is planned anew when its region is known
         return (*first, *self.second.tolerances)
 
@@ -96,13 +97,15 @@ class PrivateStandardisationPlan(Plan):
         """Return what the rules make of the frame and of public numbers."""
         if self.rules is None:
             return None
-        problem = self.replan.problem
-        return self.rules.settle(
-            frame, self.moments, problem.loss, problem.ridge, self.second.objective_noise
-        )
+        problem, noise = self.replan.problem, self.second.objective_noise
+        # Which rules go with which sums was checked when the mechanism was made.
+        moments: Any = self.moments
+        return self.rules.settle(frame, moments, problem.loss, problem.ridge, noise)
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:
         sums = self._sums(rows, noise)
+        if isinstance(self.moments, RowTotal):
+            return StandardFrame.of_count(sums, self.moments.bounds)
         if self.is_pure:
             return StandardFrame.of_laplace(sums, self.moments)
         centred = self.moments.bounds.width <= self.centred_width
@@ -181,6 +184,10 @@ class PrivateStandardisation(Learner):
     centred_width
         Up to how many columns, the intercept one of them, are centred; those of wider rows are
         scaled alone, so that sparse rows stay sparse. For a budget with ``delta > 0``.
+    scales
+        Whether columns are centred and scaled at all. If not, rows are divided by the bound on
+        their norm, and what is released first is how many there are, which rules ask for; nothing
+        if their number is public. For a budget with ``delta > 0``.
 
     Examples
     --------
@@ -204,11 +211,17 @@ class PrivateStandardisation(Learner):
     share: float = GAUSSIAN_SHARE
     rules: SignalRules | None = None
     centred_width: int = CENTRED_WIDTH
+    scales: bool = True
 
     def __post_init__(self) -> None:
         _checks.positive(share=self.share)
         _checks.fraction(share=self.share)
         _checks.whole(centred_width=self.centred_width, at_least=1)
+        if self.rules is not None and isinstance(self.rules, WideRules) == self.scales:
+            raise InputError(
+                "rules are WideRules where columns are left as they are (scales=False), and "
+                f"SignalRules where they are scaled; got {type(self.rules).__name__}."
+            )
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem | OneVsRest):
@@ -260,13 +273,13 @@ class PrivateStandardisation(Learner):
                 f"zero or one; got {len(self.indicators)}."
             )
         is_pure = budget.delta == 0
-        if is_pure and self.rules is not None:
+        if is_pure and (self.rules is not None or not self.scales):
             raise CalibrationError("rules are for Gaussian sums, which need delta > 0.")
         moments = self._moments(question.bounds, is_pure=is_pure)
         sums, counts = self._plan_sums(moments, budget, unit), None
         if self.counts_scores:
             counts = ScoreCounts.within_budget(budget, unit, question.bounds.max_rows)
-        known = _compose_known(beside, sums, counts)
+        known = _compose_known(beside, sums, counts) if budget.is_private else None
         replan = _Replan(self.second, question, budget, unit, known)
         region: ConvexSet = L2Ball(1.0)
         if is_pure:
@@ -275,7 +288,8 @@ class PrivateStandardisation(Learner):
         chosen = second.reason
         if not isinstance(region, L2Ball):
             chosen = "noise for whichever norm of the standardised rows needs less"
-        reason = f"columns standardised privately first; then {chosen}"
+        before = "columns standardised privately" if self.scales else "rows counted"
+        reason = f"{before} first; then {chosen}"
         if counts is not None:
             reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"
         if self.rules is not None:
@@ -312,7 +326,9 @@ class PrivateStandardisation(Learner):
         share = 1 - PURE_SHARE - (COUNTED_SHARE if self.counts_scores else 0.0)
         return Budget(share * budget.epsilon)
 
-    def _moments(self, bounds: Bounds, *, is_pure: bool) -> ColumnSums:
+    def _moments(self, bounds: Bounds, *, is_pure: bool) -> ColumnSums | RowTotal:
+        if not self.scales:
+            return RowTotal(bounds)
         unit = 1.0 if is_pure else bounds.row_norm()
         largest = bounds.row_norm(math.inf)
         if self.entry_bound is not None:
@@ -323,8 +339,10 @@ class PrivateStandardisation(Learner):
         # The intercept's square is a constant.
         return ColumnSums(bounds, largest / unit, (*squared, False), unit)
 
-    def _plan_sums(self, moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
-        if not budget.is_private:
+    def _plan_sums(
+        self, moments: ColumnSums | RowTotal, budget: Budget, unit: Unit
+    ) -> NoisySums | None:
+        if not budget.is_private or (unit.count_is_public and not self.scales):
             return None
         if budget.delta == 0:
             return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
@@ -335,11 +353,10 @@ class PrivateStandardisation(Learner):
 def _compose_known(
     beside: Profile | None, sums: NoisySums | None, counts: ScoreCounts | None
 ) -> Profile | None:
-    """Return the profile of all that is released beside the second stage, None without noise."""
-    if sums is None:
-        return None
-    parts = [beside, sums.profile, None if counts is None else counts.profile]
-    return compose([part for part in parts if part is not None])
+    """Return the profile of all that is released beside the second stage, None if nothing is."""
+    released = [one.profile for one in (sums, counts) if one is not None]
+    parts = [part for part in (beside, *released) if part is not None]
+    return compose(parts) if parts else None
 
 
 def _settles_later(mechanism: Learner) -> bool:

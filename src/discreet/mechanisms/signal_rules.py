@@ -15,6 +15,7 @@ import numpy as np
 from discreet._types import Array
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms.objective_perturbation import MOST_RIDGES
+from discreet.mechanisms.summing.row_count import RowTotal
 from discreet.mechanisms.summing.score_counts import CELLS
 from discreet.mechanisms.summing.standard_frame import ColumnSums, StandardFrame
 
@@ -108,15 +109,22 @@ class SignalRules:
     @property
     def sentence(self) -> str:
         """What is settled, for the reason of a release: the numbers stand in its value."""
-        what = [
-            *(["margin"] if self.settles_margin else []),
-            *(["ridge"] if self.settles_ridge else []),
-            "length of rows",
-        ]
+        what = [*self._settled, "length of rows"]
         return f"{', '.join(what)} by what the noisy sums say of the noise, behind the coefficients"
 
+    @property
+    def _settled(self) -> list[str]:
+        """What is settled of the objective."""
+        margin, ridge = ["margin"] * self.settles_margin, ["ridge"] * self.settles_ridge
+        return [*margin, *ridge]
+
     def settle(
-        self, frame: StandardFrame, moments: ColumnSums, loss: Loss, ridge: float, noise: float
+        self,
+        frame: StandardFrame,
+        moments: ColumnSums,
+        loss: Loss,
+        ridge: float,
+        noise: float,
     ) -> Settings:
         """Return what the frame and public numbers say."""
         count, longest = frame.count, frame.longest(moments)
@@ -127,20 +135,71 @@ class SignalRules:
         else:
             length = min(frame.length * clip_of(ratio), longest)
             settled_ridge = ridge_of(ratio, noise, ridge)
-        stated = loss.margin if isinstance(loss, MarginLogistic) else 0.0
         return Settings(
             rows=count,
             noise_to_signal=ratio,
             length=length,
-            margin=margin_of(ratio) if self.settles_margin else stated,
+            margin=self._margin(ratio, loss),
             ridge=settled_ridge if self.settles_ridge else ridge,
         )
+
+    def _margin(self, noise_to_signal: float, loss: Loss) -> float:
+        """Return the margin of the rule, or the one that is stated."""
+        if self.settles_margin:
+            return margin_of(noise_to_signal)
+        return loss.margin if isinstance(loss, MarginLogistic) else 0.0
 
     def loss(self, settings: Settings, stated: Loss) -> Loss:
         """Return the loss with its margin, if that waited."""
         if self.settles_margin and isinstance(stated, MarginLogistic):
             return replace(stated, margin=settings.margin)
         return stated
+
+
+LEAST_NOISE = 1 / 50
+"""Noise on the slope, its norm over that of all rows' slopes at most, above which the ridge grows
+in proportion."""
+
+
+@dataclass(frozen=True)
+class WideRules(SignalRules):
+    r"""What waits for a noisy number of rows, where columns are left as they are: wide rows.
+
+    With :math:`\sigma` the noise in a coordinate of the slope, over the norm of rows, the norm of
+    all of it is :math:`\sigma \sqrt p`, and the rows' slopes add up to nhat at most. The ridge is
+    :math:`50 \, \sigma \sqrt p/nhat` times the planned one, between one and two times: noise alone
+    moves the score of a row by four or five with the planned one, by half of that with the other.
+    The margin is that of :class:`SignalRules`; rows are clipped to their declared norm.
+
+    Examples
+    --------
+    >>> [round(wide_ridge_of(noise, 1.2), 2) for noise in (1e-3, 0.03, 0.2)]
+    [1.2, 1.8, 2.4]
+    """
+
+    @property
+    def sentence(self) -> str:
+        what = " and ".join(self._settled) or "nothing"
+        return f"{what} by what the number of rows says of the noise, behind the coefficients"
+
+    def settle(
+        self,
+        frame: StandardFrame,
+        moments: ColumnSums | RowTotal,
+        loss: Loss,
+        ridge: float,
+        noise: float,
+    ) -> Settings:
+        features, count = moments.bounds.n_features, frame.count
+        ratio = noise * features / count
+        settled_ridge = wide_ridge_of(ratio / math.sqrt(features), ridge)
+        return Settings(
+            rows=count,
+            noise_to_signal=ratio,
+            length=frame.length,
+            margin=self._margin(ratio, loss),
+            ridge=settled_ridge if self.settles_ridge else ridge,
+        )
 
 
 def margin_of(noise_to_signal: float) -> float:
@@ -154,6 +213,11 @@ def margin_of(noise_to_signal: float) -> float:
 def ridge_of(noise_to_signal: float, noise: float, planned: float) -> float:
     """Return the ridge: more than was planned where noise dominates, never less."""
     return min(max(planned, 2 * noise * noise_to_signal), MOST_RIDGES * planned)
+
+
+def wide_ridge_of(noise_to_slopes: float, planned: float) -> float:
+    """Return the ridge of rows as they are, by the norm of the noise over that of all slopes."""
+    return planned * min(max(1.0, noise_to_slopes / LEAST_NOISE), MOST_RIDGES)
 
 
 def clip_of(noise_to_signal: float) -> float:

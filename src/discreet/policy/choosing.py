@@ -27,6 +27,7 @@ from discreet.mechanisms import (
 from discreet.mechanisms.private_ranges import RANGES_SHARE
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.mechanisms.sampling.range_draws import RangeDraws
+from discreet.mechanisms.signal_rules import SignalRules, WideRules
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
 from discreet.policy.least_squares import choose_least_error, match_noise
@@ -107,8 +108,8 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     """Return the private standardisation that comes first, or what was asked for if none does.
 
     It needs an intercept to centre with; a domain would be one of standardised coefficients; wide
-    rows are mostly sparse, and would fill up. Softmax of many coefficients does without it there,
-    unless columns are declared: rows are dense then.
+    rows are mostly sparse, and would fill up, so that they are only counted. Softmax of many
+    coefficients does without either there, unless columns are declared: rows are dense then.
     """
     how, bounds = task.standardising, task.bounds
     is_auto = task.mechanism == "auto"
@@ -117,6 +118,8 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     if isinstance(together, AcceleratedGradient) and how.is_dense:
         most = MOST_CENTRED
     can = bounds.intercept is not None and task.domain is None and bounds.n_features <= most
+    if is_auto and bounds.n_features > most and _is_counted_first(task):
+        return _count_first(task)
     if task.mechanism != "private_standardisation" and not (is_auto and can and how.is_usual):
         return together if isinstance(together, AcceleratedGradient) else task.mechanism
     first = PrivateStandardisation(
@@ -132,6 +135,35 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
         return first
     second = ObjectivePerturbation(settles_later=True)
     return replace(first, second=second, share=share_of_sums(task), rules=how.rules)
+
+
+ROWS_SHARE = 0.001
+"""The share of mu squared for the number of rows, where columns are left as they are."""
+
+
+def _is_counted_first(task: LinearTask) -> bool:
+    """Say whether the number of rows settles the objective, where columns are left as they are.
+
+    Of two classes, with Gaussian noise, an intercept and no penalty that somebody stated: what the
+    rule was found for. Features of kernels are as many as are standardised.
+    """
+    how, bounds, budget = task.standardising, task.bounds, task.budget
+    is_plain = task.classes == 2 and task.domain is None and not task.has_intervals
+    is_open = how.is_usual and how.rules is not None and how.centred_width is None
+    is_gaussian = budget.is_private and budget.delta > 0
+    return is_plain and is_open and is_gaussian and task.ridge is None and bool(bounds.intercept)
+
+
+def _count_first(task: LinearTask) -> PrivateStandardisation:
+    """Return what learns from rows as they are, their number first."""
+    rules = task.standardising.rules or SignalRules()
+    return PrivateStandardisation(
+        ObjectivePerturbation(settles_later=True),
+        counts_scores=is_worth_counting(task),
+        share=ROWS_SHARE,
+        rules=WideRules(rules.settles_margin, rules.settles_ridge),
+        scales=False,
+    )
 
 
 RULED_SHARE, SMALL_SHARE = 0.06, 0.12

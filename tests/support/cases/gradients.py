@@ -94,7 +94,9 @@ class AcceleratedCase(StagedCase):
         return (Part(run, moved), *sum_parts(plan.second, self.point))
 
     def silent_answer(self, plan, data):
-        second = replace(plan.second, steps=self.plan(Budget(math.inf)).second.steps)
+        # Steps are made for the noise that was planned: without it, there is none.
+        steps = self.plan(Budget(math.inf)).second.steps
+        second = replace(plan.second, steps=steps, grid=None)
         return replace(plan, event=None, second=second).run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.geometry import Box, L1L2Ball, L2Ball
 from discreet.mechanisms.objective_perturbation import MOST_RIDGES, ExactMinimiser
+from discreet.mechanisms.summing.row_count import RowTotal
 from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import RehearsalNoise
@@ -36,8 +37,9 @@ class StandardisationCase(StagedCase):
         if plan.rules is not None:  # as if noise dominated
             problem = plan.replan.problem
             second = second.settle(problem.loss, MOST_RIDGES * problem.ridge)
+        counted = () if plan.sums is None else (first_stage(plan),)
         both = (
-            first_stage(plan),
+            *counted,
             minimiser_part(
                 second, lambda rows: rows.transform(self.frame.apply, bounds), self.unit
             ),
@@ -68,6 +70,8 @@ def first_stage(plan):
 
     def run(rows, noise):
         found = sums.release(rows, noise)
+        if isinstance(moments, RowTotal):
+            return found.entries / sums.grid.scale
         squares = found.squares[np.array(moments.squared)]
         return np.concatenate([found.entries, squares]) / sums.grid.scale
 

@@ -33,7 +33,7 @@ from discreet.mechanisms import (
     SufficientStatistics,
 )
 from discreet.mechanisms.sampling.range_draws import STEPS
-from discreet.mechanisms.signal_rules import SignalRules
+from discreet.mechanisms.signal_rules import SignalRules, WideRules
 from discreet.privacy import AddRemoveOne, Budget, Unit
 from discreet.questions import StrongestColumns
 from discreet.questions.bounds import Bounds, Interval, LabelSet
@@ -64,6 +64,9 @@ def private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterato
             yield Case("private standardisation that settles ridge and length", settled, problem,
                        spent, pair, is_tight=False, effort=300.0,
                        remark="as above; and what is settled is seen itself")  # fmt: skip
+            wide = replace(settled, rules=WideRules(settles_margin=False), scales=False)
+            yield Case("private standardisation that counts rows alone", wide, problem, spent,
+                       pair, is_tight=False, effort=300.0, remark="as above")  # fmt: skip
         yield Case(f"private standardisation with counts of scores, {law}",
                    PrivateStandardisation(counts_scores=True), problem, spent, pair,
                    is_tight=False, effort=300.0,
@@ -96,6 +99,7 @@ def exact_frames(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
         ("cube", plain),
         ("counted", replace(plain, counts_scores=True)),
         ("settled", settled),
+        ("rows counted", replace(settled, rules=WideRules(settles_margin=False), scales=False)),
     ):
         yield exact_case(f"private standardisation, {label}", mechanism, cube, budget, corners)
     for label, mechanism in (

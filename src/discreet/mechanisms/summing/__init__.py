@@ -2,9 +2,9 @@
 
 ==================== ===============================================================================
 ``totals``           sums and means of rows on a grid
-``column_sums``      sums of entries and of their squares, for a standardisation
+``row_count``        how many rows there are, where nothing is to be known of their columns
 ``column_scores``    how much each column goes with the labels, for a choice of columns
-``standard_frame``   the columns centred and scaled by what those sums say
+``standard_frame``   sums of entries and of squares, and columns centred and scaled by them
 ``score_counts``     rows counted by class and score, for the calibration of probabilities
 ``moments``          X'X and X'y, the sufficient statistics of least squares
 ``exact_gradient``   sums of gradients of losses of one margin

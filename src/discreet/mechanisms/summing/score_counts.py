@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
+from discreet.data.block import SparseBlock
 from discreet.errors import PrivacyError
 from discreet.geometry.norms import pairwise_sums
 from discreet.mechanisms.summing.totals import INTEGER_ROOM
@@ -28,6 +29,9 @@ COUNTED_SHARE = 0.03
 """The share of mu squared, or of a pure epsilon, that goes into the counts."""
 
 ENTRIES_AT_ONCE = 2**15
+
+WIDE, WIDE_ROWS = 513, 32
+"""Columns from which sparse rows are multiplied as they are, and how many rows then at once."""
 
 
 def _spread_out(places: Array) -> Vector:
@@ -108,7 +112,10 @@ def count_scores(rows: OpenRows, coefficients: Vector) -> Integers:
     def kernel(block: Block) -> Integers:
         return np.bincount(_cells(block, coefficients), minlength=CELLS)
 
-    counts: Integers = rows.sum(kernel, block_rows=max(1, ENTRIES_AT_ONCE // coefficients.size))
+    at_once = max(1, ENTRIES_AT_ONCE // coefficients.size)
+    if coefficients.size > WIDE:
+        at_once = WIDE_ROWS
+    counts: Integers = rows.sum(kernel, block_rows=at_once)
     return counts
 
 
@@ -117,8 +124,12 @@ def _cells(block: Block, coefficients: Vector) -> Integers:
     """Return the cell of each row, of which every row has one."""
     if block.labels is None:
         raise PrivacyError("scores were counted of rows without labels.")
-    terms = block.rows()
-    terms *= coefficients
-    bins = np.searchsorted(EDGES, pairwise_sums(terms))
+    if isinstance(block, SparseBlock) and coefficients.size > WIDE:
+        scores = block.careful_margins(coefficients)  # row by row: segments of one row each
+    else:
+        terms = block.rows()
+        terms *= coefficients
+        scores = pairwise_sums(terms)
+    bins = np.searchsorted(EDGES, scores)
     cells: Integers = bins + BINS * (block.labels > 0)
     return cells

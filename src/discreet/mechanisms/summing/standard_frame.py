@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -64,6 +64,14 @@ class StandardFrame:
         length = math.sqrt(1 + squared_length(found, mean, floor, noise, centred=centred))
         scale = 1 / (np.sqrt(spread + floor) * unit)
         return cls(mean * unit, scale, 1.0, length, L2Ball(1.0), constant, count)
+
+    @classmethod
+    def of_count(cls, sums: ColumnTotals, bounds: Bounds) -> StandardFrame:
+        """Leave columns as they are, but for one factor by which declared rows have norm one."""
+        unit, constant = bounds.row_norm(), bounds.intercept or 0.0
+        width, count = bounds.n_features, max(float(sums.entries[-1]), FEWEST)
+        scale = np.full(width, 1 / unit)
+        return cls(np.zeros(width), scale, constant / unit, 1.0, L2Ball(1.0), constant, count)
 
     @classmethod
     def of_laplace(cls, sums: ColumnTotals, moments: ColumnSums) -> StandardFrame:
@@ -170,6 +178,8 @@ class ColumnTotals:
 class ColumnSums:
     """What is summed: every column, and the squares of some."""
 
+    words: ClassVar[str] = "sums of columns"
+
     bounds: Bounds
     entry_bound: float  # of an entry in units of ``unit``; larger ones are clipped
     squared: tuple[bool, ...]  # one for each column, the intercept's last
@@ -255,17 +265,31 @@ class ColumnSums:
         return max(1.0, self.entry_bound, self.entry_bound**2)
 
 
+class ExactSums(Protocol):
+    """What noise is added to: exact sums of integers, of bounded sensitivity."""
+
+    @property
+    def bounds(self) -> Bounds: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def largest(self) -> float: ...
+    def sum(self, rows: OpenRows, grid: Grid) -> Integers: ...
+    def split(self, totals: Vector, noise: float) -> ColumnTotals: ...
+    def sensitivity(self, order: int, unit: Unit) -> float: ...
+
+
 @dataclass(frozen=True, eq=False)
 class NoisySums:
     """Sums with a grid and a law of noise, and their profile."""
 
-    moments: ColumnSums
+    moments: ExactSums
     grid: Grid
     profile: Profile
     is_pure: bool
 
     @classmethod
-    def gaussian(cls, moments: ColumnSums, unit: Unit, mu: float) -> NoisySums:
+    def gaussian(cls, moments: ExactSums, unit: Unit, mu: float) -> NoisySums:
         """Plan sums that are mu-Gaussian private."""
         sensitivity, dimension = moments.sensitivity(2, unit), moments.dimension
         grid = gaussian_grid(
@@ -280,7 +304,7 @@ class NoisySums:
         return cls(moments, grid, profile, False)
 
     @classmethod
-    def laplace(cls, moments: ColumnSums, unit: Unit, epsilon: float) -> NoisySums:
+    def laplace(cls, moments: ExactSums, unit: Unit, epsilon: float) -> NoisySums:
         """Plan sums of pure epsilon."""
         sensitivity, dimension = moments.sensitivity(1, unit), moments.dimension
         grid = laplace_grid(
