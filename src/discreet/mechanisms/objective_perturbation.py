@@ -13,7 +13,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError, InputError
+from discreet.errors import CalibrationError, InputError, PrivacyError
 from discreet.losses import Logistic, Loss, MarginLogistic
 from discreet.mechanisms.base import (
     FIXED_OBJECTIVE,
@@ -86,10 +86,21 @@ class ObjectivePerturbationPlan(Plan):
     guarantee: Guarantee
     reason: str
     settled: SettledObjective | None = None  # None for the objective that was planned for
+    narrower: int | None = None  # how many coefficients there are, if fewer than planned for
 
     @property
     def objective_noise(self) -> float:
         return self.term.scale
+
+    def narrow(self, width: int) -> ObjectivePerturbationPlan:
+        """Return the same plan for rows of fewer columns: as if the others were zeros.
+
+        The objective then separates, and what is left out is noise over the ridge; tolerance, mask
+        and refusal were planned for more columns, and only grow with them.
+        """
+        if not 1 <= width <= self.minimiser.problem.bounds.width:
+            raise PrivacyError("rows are wider than was planned for.")
+        return replace(self, narrower=width)
 
     def settle(self, loss: Loss, ridge: float) -> ObjectivePerturbationPlan:
         if isinstance(self.minimiser, PenalisedMinimiser):
@@ -123,7 +134,7 @@ class ObjectivePerturbationPlan(Plan):
         return self._run(rows, noise, SettledObjective(self.minimiser.problem.loss, ridge))
 
     def _run(self, rows: OpenRows, noise: Noise, objective: SettledObjective) -> Vector:
-        width = self.minimiser.problem.bounds.width
+        width = self.narrower or self.minimiser.problem.bounds.width
         linear = self.term.draw(width, noise)
         point = self.minimiser.solve(rows, linear, loss=objective.loss, ridge=objective.ridge)
         released = self.mask.hide(point, noise)
@@ -132,7 +143,7 @@ class ObjectivePerturbationPlan(Plan):
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         minimiser, width = self.minimiser, self.minimiser.problem.bounds.width
         is_weighted = minimiser.problem.bounds.max_weight is not None
-        is_other = is_weighted or self.settled is not None
+        is_other = is_weighted or self.settled is not None or self.narrower is not None
         if isinstance(minimiser, PenalisedMinimiser) or width > WIDEST or is_other:
             return super().run_many(rows, noise, draws)
         points = solve_many(minimiser, rows, self.term.draw_many(width, draws, noise))
@@ -156,6 +167,15 @@ class ExactMinimiser(Plan):
 
     def settle(self, loss: Loss, ridge: float) -> ExactMinimiser:
         return replace(self, settled=SettledObjective(loss, ridge))
+
+    def narrow(self, width: int) -> ExactMinimiser:
+        """Return the same plan for rows of fewer columns."""
+        if isinstance(self.minimiser, PenalisedMinimiser):
+            raise CalibrationError(FIXED_OBJECTIVE)
+        problem = self.minimiser.problem
+        bounds = replace(problem.bounds, n_features=width)
+        narrower = replace(self.minimiser, problem=replace(problem, bounds=bounds))
+        return replace(self, minimiser=narrower)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         objective = self.settled or SettledObjective.of(self.minimiser.problem)

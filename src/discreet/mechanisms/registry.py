@@ -8,6 +8,7 @@ from __future__ import annotations
 from discreet import _checks
 from discreet.mechanisms.accelerated_gradient import AcceleratedGradient
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
+from discreet.mechanisms.additive_model import AdditiveModel
 from discreet.mechanisms.base import Mechanism
 from discreet.mechanisms.bounded_updates import BoundedUpdates
 from discreet.mechanisms.experts import Experts
@@ -20,6 +21,7 @@ from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.iterative_thresholding import IterativeThresholding
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
+from discreet.mechanisms.marginal_splits import MarginalSplits
 from discreet.mechanisms.net_updates import NetUpdates
 from discreet.mechanisms.noisy_aggregate import NoisyAggregate
 from discreet.mechanisms.noisy_gradient import NoisyGradient
@@ -51,6 +53,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     PrivateCount(),
     NoisyHistogram(),
     FollowingHistogram(),
+    MarginalSplits(),
+    AdditiveModel(),
     OutputPerturbation(),
     ObjectivePerturbation(),
     EachAgainstTheRest(),

@@ -1,0 +1,150 @@
+"""Additive models whose tables are made of more than released numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from audits.mutants.base import BoundMutant, Broken, Mutant
+from audits.mutants.runs import Sampled, of_plan
+from audits.mutants.stages import ADD, SMALL_DELTA, promised
+from discreet._types import Array, Vector
+from discreet.audit import Pair
+from discreet.data import LabelSet, OpenRows
+from discreet.mechanisms import AdditiveModel
+from discreet.mechanisms.summing.additive_tables import AdditiveFrame, make_frame, terms_of
+from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
+from discreet.noise import Noise
+from discreet.privacy import Gaussian
+from discreet.questions import AdditiveProblem, Marginals
+
+QUESTION = AdditiveProblem(
+    Marginals((None, 2), LabelSet([-1, 1]), depth=4, max_rows=2**20), ridge=3.0
+)
+PLAN: Any = AdditiveModel().plan(QUESTION, SMALL_DELTA, ADD)
+ROWS = np.tile(np.array([[0.0, 0.0], [9.0, 0.0]]), (30, 1))
+
+Peek = Callable[[OpenRows, ReleasedMarginals], tuple[ReleasedMarginals, int]]
+"""Which marginals and how many terms somebody takes who looks at the rows as well."""
+
+
+def _exact(rows: OpenRows) -> ReleasedMarginals:
+    layout = PLAN.noise.layout
+    counted: Vector = layout.count(rows).astype(np.float64)
+    return read_marginals(layout, counted, np.zeros(1 + sum(layout.depths)))
+
+
+def _peeking(name: str, breaks: str, more: list[float], peek: Peek, times: int = 60) -> Mutant:
+    def run(rows: OpenRows, noise: Noise, count: int) -> Array:
+        return np.array([one(rows, noise) for _ in range(count)])
+
+    def one(rows: OpenRows, noise: Noise) -> Vector:
+        released = PLAN.noise.hide(PLAN.noise.layout.count(rows), noise)[0]
+        _, settings = PLAN.settle_from(released)
+        marginals, terms = peek(rows, PLAN.marginals(released))
+        frame: AdditiveFrame = make_frame(QUESTION.marginals, marginals, terms, 10.0)
+        framed = replace(frame, length=settings.length)
+        coefficients = PLAN.run_in(framed, settings, rows, noise)
+        padding = np.zeros(PLAN.widest - coefficients.size)
+        folded = np.concatenate(framed.shapes(coefficients)[0])
+        return np.concatenate([coefficients, padding, folded])
+
+    first, labels = ROWS[:times], np.ones(times)
+    second = np.concatenate([first, [more]]), np.append(labels, 1.0)
+    return Mutant(
+        name=name,
+        breaks=breaks,
+        mechanism="additive_model",
+        guarantee=promised(SMALL_DELTA),
+        pair=Pair((first, labels), second, ADD),
+        run=Sampled(QUESTION.bounds, ADD, run),
+        original=of_plan(PLAN, QUESTION.bounds),
+        trials=300,
+    )
+
+
+def exact_quantiles() -> Mutant:
+    return _peeking(
+        "functions of exact ranks and quantiles",
+        "The shapes of all cells are published in tables that one record moves.",
+        [15.0, 0.0],
+        lambda rows, marginals: (_exact(rows), 1),
+    )
+
+
+def exact_number_of_terms() -> Mutant:
+    noise = PLAN.second.objective_noise
+
+    def terms(count: int) -> int:
+        return terms_of(count / (3 * noise), 0.5, 0.0)
+
+    times = next(count for count in range(8, 60) if terms(count) != terms(count + 1))
+    return _peeking(
+        "terms by the exact number of rows",
+        "How many coefficients there are tells the number of rows.",
+        [15.0, 0.0],
+        lambda rows, marginals: (marginals, terms(rows.count)),
+        times,
+    )
+
+
+def coefficient_for_one_missing_value() -> Mutant:
+    def peek(rows: OpenRows, marginals: ReleasedMarginals) -> tuple[ReleasedMarginals, int]:
+        number, level = marginals.columns
+        shown = replace(number, shows_last=_exact(rows).columns[0].shares[-1] > 1e-6)
+        return replace(marginals, columns=(shown, level)), 1
+
+    return _peeking(
+        "a coefficient for missing values because there is one",
+        "One more coefficient tells that a record has no value.",
+        [16.0, 0.0],
+        peek,
+    )
+
+
+def levels_pooled_by_exact_counts() -> Mutant:
+    def peek(rows: OpenRows, marginals: ReleasedMarginals) -> tuple[ReleasedMarginals, int]:
+        number, level = marginals.columns
+        shown = replace(level, shows_last=_exact(rows).columns[1].shares[-1] > 1e-6)
+        return replace(marginals, columns=(number, shown)), 1
+
+    return _peeking(
+        "anything else apart because somebody has it",
+        "One more coefficient tells that a record has a level that was not declared.",
+        [0.0, 2.0],
+        peek,
+    )
+
+
+def marginals_not_accounted_for() -> BoundMutant:
+    # A loss that is straight where it matters: both stages are Gaussians that move.
+    question = replace(QUESTION, ridge=4000.0, margin=40.0)
+
+    def reached(share: float) -> float:
+        plan: Any = AdditiveModel(share).plan(question, SMALL_DELTA, ADD)
+        row = plan.second.minimiser.problem.bounds.row_norm()
+        apart = math.hypot(PLAN.noise.sensitivity, row / plan.second.scale)
+        return Gaussian(apart).delta(SMALL_DELTA.epsilon)
+
+    return BoundMutant(
+        name="marginals left out of the account",
+        breaks="Coefficients have the whole budget, and the marginals come on top of it.",
+        mechanism="additive_model",
+        measure="delta",
+        claimed=SMALL_DELTA.delta,
+        reached=lambda: reached(1e-6),
+        reached_by_original=lambda: reached(AdditiveModel().share),
+    )
+
+
+MUTANTS: tuple[Broken, ...] = (
+    exact_quantiles(),
+    exact_number_of_terms(),
+    coefficient_for_one_missing_value(),
+    levels_pooled_by_exact_counts(),
+    marginals_not_accounted_for(),
+)

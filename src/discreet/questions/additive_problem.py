@@ -1,0 +1,55 @@
+"""A model that adds one function of each column, for two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from discreet import _checks
+from discreet.errors import InputError
+from discreet.questions.base import Question
+from discreet.questions.bounds import Bounds, LabelSet
+from discreet.questions.marginals import Marginals
+
+
+@dataclass(frozen=True)
+class AdditiveProblem(Question):
+    r"""Learn f(x) = b + f_1(x_1) + f_2(x_2) + ... from rows of cells with labels -1 and 1.
+
+    Functions are made of the columns' marginals, which are released first.
+
+    Parameters
+    ----------
+    marginals
+        What is declared about columns and labels; rows hold cells.
+    ridge
+        The least strength of the penalty, in a frame where rows have norm at most one.
+    margin
+        What the loss :math:`\log(1 + e^{m - y f(x)})` asks for; None to settle it by what the
+        marginals say of the noise.
+
+    Attributes
+    ----------
+    bounds
+        Those of the marginals.
+
+    Examples
+    --------
+    >>> AdditiveProblem(Marginals([None, 3], LabelSet([-1, 1])), ridge=1.4).bounds.n_features
+    2
+    """
+
+    marginals: Marginals
+    ridge: float
+    margin: float | None = None
+    bounds: Bounds = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _checks.instance(Marginals, marginals=self.marginals)
+        _checks.positive(ridge=self.ridge)
+        if self.margin is not None:
+            _checks.not_negative(margin=self.margin)
+        labels = self.marginals.labels
+        if not (isinstance(labels, LabelSet) and tuple(labels.values) == (-1, 1)):
+            raise InputError("an additive model is for labels -1 and 1; declare LabelSet([-1, 1]).")
+        object.__setattr__(self, "ridge", float(self.ridge))
+        object.__setattr__(self, "bounds", self.marginals.bounds)
