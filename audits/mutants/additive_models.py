@@ -16,7 +16,8 @@ from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.data import LabelSet, OpenRows
 from discreet.mechanisms import AdditiveModel
-from discreet.mechanisms.summing.additive_tables import AdditiveFrame, make_frame, terms_of
+from discreet.mechanisms.additive_objectives import CLASS_POWER, CLASS_TERMS, count_terms
+from discreet.mechanisms.summing.additive_tables import AdditiveFrame, make_frame
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
 from discreet.noise import Noise
 from discreet.privacy import Gaussian
@@ -80,7 +81,7 @@ def exact_number_of_terms() -> Mutant:
     noise = PLAN.second.objective_noise
 
     def terms(count: int) -> int:
-        return terms_of(count / (3 * noise), 0.5, 0.0)
+        return count_terms(CLASS_TERMS, count / (3 * noise), CLASS_POWER)
 
     times = next(count for count in range(8, 60) if terms(count) != terms(count + 1))
     return _peeking(

@@ -61,6 +61,43 @@ def test_the_noise_is_planned_before_anything_is_released(unit):
         assert plan.second.narrow(frame.width + 1).objective_noise == noise
 
 
+TARGET = AdditiveProblem(Marginals((None, 3, None), Interval(-20, 60), max_rows=10**6), ridge=1.8)
+
+
+def curved_targets(count, seed=0):
+    """Targets that fall and rise with the first column, with noise of deviation two."""
+    cells, _ = curved_rows(count, seed)
+    targets = 10 + 20 * (np.abs(cells[:, 0] - 128) / 64 - 1)
+    return cells, targets + 2 * np.random.default_rng(seed + 1).standard_normal(count)
+
+
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-8), Budget(math.inf)], ids=["noise", "none"])
+def test_a_curve_of_targets_comes_back_in_their_units(budget):
+    plan = AdditiveModel().plan(TARGET, budget, ADD)
+    rows = open_rows(*curved_targets(20_000), bounds=TARGET.bounds, unit=ADD)
+    shapes, constant = plan.shapes(plan.run(rows, RehearsalNoise(1)))
+    cells, targets = curved_targets(5000, seed=9)
+    places = cells.astype(int)
+    found = constant + sum(shape[places[:, j]] for j, shape in enumerate(shapes))
+    # The targets deviate by 11.5 from their mean, and by 2 from the curve: R^2 0.970 at most.
+    assert 1 - np.mean((targets - found) ** 2) / np.var(targets) > 0.95
+    assert shapes[0][0] > shapes[0][128] < shapes[0][255]
+
+
+@pytest.mark.parametrize("unit", [ADD, ReplaceOne()], ids=lambda unit: unit.name)
+def test_targets_stay_within_what_is_planned_for_whatever_is_released(unit):
+    plan = AdditiveModel().plan(TARGET, Budget(1.0, 1e-6), unit)
+    generator, noise = np.random.default_rng(1), plan.second.objective_noise
+    for scale in (0.0, 1e2, 1e6):
+        released = scale * generator.standard_normal(plan.noise.layout.kinds.size)
+        frame, settings = plan.settle_from(released)
+        assert frame.width + 1 <= plan.widest == widest_frame(TARGET.marginals.levels)
+        assert settings.ridge == TARGET.ridge
+        ends = (np.array([-20.0, 60.0]) - settings.centre) / settings.threshold
+        assert np.abs(ends).max() <= 25
+        assert plan.second.narrow(frame.width + 1).objective_noise == noise
+
+
 def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():
     plan = AdditiveModel().plan(QUESTION, Budget(1.0, 1e-6), ADD)
     with pytest.raises(PrivacyError, match="wider than was planned"):
@@ -70,5 +107,7 @@ def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():
 def test_what_has_no_proof_is_refused():
     with pytest.raises(CalibrationError, match="delta > 0"):
         AdditiveModel().plan(QUESTION, Budget(1.0), ADD)
-    with pytest.raises(InputError, match="labels -1 and 1"):
-        AdditiveProblem(Marginals((None,), Interval(0, 1)), ridge=1.0)
+    with pytest.raises(InputError, match="labels -1 and 1, or for a number"):
+        AdditiveProblem(Marginals((None,), LabelSet([0, 1])), ridge=1.0)
+    with pytest.raises(InputError, match="a margin is for two classes"):
+        AdditiveProblem(Marginals((None,), Interval(0, 1)), ridge=1.0, margin=1.0)

@@ -7,11 +7,18 @@ import pytest
 
 from discreet.data import LabelSet
 from discreet.mechanisms import MarginalSplits
+from discreet.mechanisms.additive_objectives import (
+    CLASS_POWER,
+    CLASS_TERMS,
+    TARGET_POWER,
+    TARGET_TERMS,
+    count_terms,
+)
 from discreet.mechanisms.summing.additive_tables import (
     make_frame,
     table_of_levels,
     table_of_numbers,
-    terms_of,
+    temper_signal,
     widest_frame,
 )
 from discreet.mechanisms.summing.released_marginals import ColumnShares
@@ -99,8 +106,18 @@ def test_shapes_are_the_score():
     np.testing.assert_allclose(frame.apply(rows.astype(float)) @ coefficients, summed)
 
 
+def terms_of_classes(signal, rarer):
+    return count_terms(CLASS_TERMS, temper_signal(signal, rarer, 0.0), CLASS_POWER)
+
+
 def test_terms_grow_with_the_signal_and_fall_with_a_rare_class():
-    assert [terms_of(q, 0.5, 0.0) for q in (1, 3.2, 16, 51, 124, 256, 475, 810, 1e9)] == [
-        1, 2, 3, 4, 5, 6, 7, 8, 8]  # fmt: skip
-    assert terms_of(100.0, 0.01, 0.0) == 1
-    assert terms_of(100.0, 0.2, 0.0) == terms_of(64.0, 0.5, 0.0)
+    signals = (1, 3.2, 16, 51, 124, 256, 475, 810, 1e9)
+    assert [terms_of_classes(q, 0.5) for q in signals] == [1, 2, 3, 4, 5, 6, 7, 8, 8]
+    assert terms_of_classes(100.0, 0.01) == 1
+    assert terms_of_classes(100.0, 0.2) == terms_of_classes(64.0, 0.5)
+
+
+def test_terms_of_a_target_grow_with_the_signal():
+    signals = (1, 10.9, 11, 36, 38, 88, 703, 1e9, np.inf)
+    found = [count_terms(TARGET_TERMS, signal, TARGET_POWER) for signal in signals]
+    assert found == [1, 1, 2, 2, 3, 4, 8, 8, 8]

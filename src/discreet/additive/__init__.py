@@ -2,6 +2,6 @@
 
 from discreet.additive.additive_classifier import AdditiveClassifier
 from discreet.additive.additive_estimator import Explanation
-from discreet.additive.shape import Shape
+from discreet.additive.column_shape import ColumnShape
 
-__all__ = ["AdditiveClassifier", "Explanation", "Shape"]
+__all__ = ["AdditiveClassifier", "ColumnShape", "Explanation"]

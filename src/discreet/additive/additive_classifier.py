@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Any
 
 from discreet import _checks
 from discreet._types import Array
 from discreet.additive.additive_estimator import AdditiveEstimator
+from discreet.data.given_column import GivenColumn
+from discreet.errors import InputError
 from discreet.estimators.class_model import ProbabilityModel
 from discreet.estimators.fields import with_fields
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.losses import MarginLogistic
-from discreet.policy.choosing_additive import AdditiveTask
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
-from discreet.questions import LabelSet, Marginals
+from discreet.mechanisms.additive_objectives import TwoClasses
+from discreet.policy.task import Asked
+from discreet.questions import LabelSet
 
 
 @with_fields
@@ -82,6 +84,8 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
         "classes_", "multiclass_", "margin_", "probability_curve_",
     }  # fmt: skip
 
+    objective = TwoClasses
+
     margin: float | None = None
 
     margin_: float = field(init=False)
@@ -92,21 +96,20 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
         if self.margin is not None:
             _checks.not_negative(margin=self.margin)
 
-    def _task(
-        self, shape: Shape, target: LearningTarget, budget: Budget, unit: Unit
-    ) -> AdditiveTask:
-        return AdditiveTask(
-            levels=self.feature_map().levels,
-            labels=shape.labels,
-            max_rows=shape.max_rows,
-            budget=budget,
-            unit=unit,
-            margin=self.margin,
-            assumed=target.assumed,
-        )
+    def _target(self, y: GivenColumn | None) -> ClassTarget:
+        target = super()._target(y)
+        if target.classes.size > 2:  # in the words of scikit-learn
+            raise InputError(
+                "Only binary classification is supported. The type of the target is multiclass. "
+                "Use LinearClassifier for three or more classes."
+            )
+        return target
 
-    def _marginals(self) -> Marginals:
-        return Marginals(self.feature_map().levels, LabelSet([-1, 1]))
+    def _labels(self) -> LabelSet:
+        return LabelSet([-1, 1])
+
+    def _stated_margin(self) -> float | None:
+        return self.margin
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         super()._keep(asked, target)
@@ -122,3 +125,8 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
     def probability_curve(self) -> ProbabilityCurve | None:
         points = self.probability_curve_
         return None if points is None else ProbabilityCurve(points)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
+from discreet.additive.column_shape import ColumnShape
 from discreet.additive.monotone import make_monotone, read_directions
-from discreet.additive.shape import Shape
 from discreet.errors import PrivacyError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.fields import Declarations, with_fields
@@ -21,14 +21,13 @@ from discreet.estimators.linear import COUNTED, Margins
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.mechanisms.additive_model import AdditiveModelPlan
-from discreet.mechanisms.signal_rules import NAMES, Settings
+from discreet.mechanisms.additive_objectives import AdditiveObjective
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
 from discreet.policy.choosing_additive import AdditiveTask, choose_additive
-from discreet.policy.task import Asked
-from discreet.policy.task import Shape as RowShape
+from discreet.policy.task import Asked, Shape
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit, unit_named
-from discreet.questions import Marginals
+from discreet.questions import Labels, Marginals
 
 
 class Explanation(NamedTuple):
@@ -62,6 +61,9 @@ class AdditiveEstimator(PlainEstimator):
     learns = frozenset(["cell_values_", "cell_shares_", "intercept_"])
     must_declare: ClassVar[Declarations] = (("columns",),)
 
+    objective: ClassVar[type[AdditiveObjective[Any]]]
+    """What is minimised: by it is known what the marginals settle."""
+
     columns: Declared | None = None
     monotone: Mapping[str, str] | None = None
 
@@ -85,17 +87,27 @@ class AdditiveEstimator(PlainEstimator):
         return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
 
     @abstractmethod
-    def _task(
-        self, shape: RowShape, target: LearningTarget, budget: Budget, unit: Unit
-    ) -> AdditiveTask:
-        """State everything public about a fit."""
+    def _labels(self) -> Labels:
+        """Return the labels of the question."""
+
+    def _stated_margin(self) -> float | None:
+        """Return the margin that the loss is to ask for, None for the rule."""
+        return None
 
     def _ask(
-        self, shape: RowShape, target: LearningTarget | None, budget: Budget, unit: Unit
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
     ) -> Asked:
         target, features = require_target(target), self.feature_map()
         read_directions(self.monotone, self.column_names, features.columns)  # before it is paid for
-        asked = choose_additive(self._task(shape, target, budget, unit))
+        task = AdditiveTask(
+            Marginals(features.levels, self._labels(), max_rows=shape.max_rows),
+            self.objective.planned,
+            budget,
+            unit,
+            margin=self._stated_margin(),
+            assumed=target.assumed,
+        )
+        asked = choose_additive(task)
         facts = (*features.facts, target.fact)
         return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))
 
@@ -115,25 +127,22 @@ class AdditiveEstimator(PlainEstimator):
         self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))
 
     @property
-    def settings_(self) -> Settings:
-        """What noisy marginals settled: margin, ridge, and the norm that rows are clipped to."""
+    def settings_(self) -> Any:
+        """What noisy marginals settled of the objective."""
         check_is_fitted(self)
-        start = SplitLayout(self._marginals()).kinds.size
-        return Settings(*self.release_.value[start : start + len(NAMES)].tolist())
-
-    @abstractmethod
-    def _marginals(self) -> Marginals:
-        """Return what was asked first, as far as the places of released numbers depend on it."""
+        layout = SplitLayout(Marginals(self.feature_map().levels, self._labels()))
+        start, kind = layout.kinds.size, self.objective.settings
+        return kind(*self.release_.value[start : start + len(fields(kind))].tolist())
 
     @property
-    def shapes_(self) -> dict[str, Shape]:
-        """What each column adds to the score, by its name (:class:`Shape`)."""
+    def shapes_(self) -> dict[str, ColumnShape]:
+        """What each column adds to the score, by its name."""
         check_is_fitted(self)
         features, names = self.feature_map(), self.column_names
         shares = np.split(self.cell_shares_, features.ends[:-1])
         tables = [table[0] if len(table) == 1 else table for table in features.tables(self)]
         return {
-            name: Shape(column, table[..., :-1], table[..., -1], share)
+            name: ColumnShape(column, table[..., :-1], table[..., -1], share)
             for name, column, table, share in zip(
                 names, features.columns, tables, shares, strict=True
             )

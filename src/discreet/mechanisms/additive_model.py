@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import astuple, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry import L2Ball
-from discreet.losses import MarginLogistic
+from discreet.mechanisms.additive_objectives import AdditiveObjective, objective_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.objective_perturbation import (
@@ -21,18 +21,9 @@ from discreet.mechanisms.objective_perturbation import (
     ObjectivePerturbation,
     ObjectivePerturbationPlan,
 )
-from discreet.mechanisms.signal_rules import (
-    NAMES,
-    VANISHING_RIDGE,
-    Settings,
-    clip_of,
-    margin_of,
-    ridge_of,
-)
 from discreet.mechanisms.summing.additive_tables import (
     AdditiveFrame,
     make_frame,
-    terms_of,
     widest_frame,
 )
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
@@ -70,20 +61,24 @@ class AdditiveModelPlan(Plan):
         """The most coefficients that there can be."""
         return widest_frame(self.question.marginals.levels)
 
+    @property
+    def objective(self) -> AdditiveObjective[Any]:
+        """What is minimised, by the kind of labels."""
+        return objective_of(self.question)
+
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         released = self.noise.hide(self.noise.layout.count(rows), noise)[0]
         frame, settings = self.settle_from(released)  # public: made of noisy numbers alone
         coefficients = self.run_in(frame, settings, rows, noise)
         padding = np.zeros(self.widest - coefficients.size)
-        return np.concatenate([settings.append_to(released), coefficients, padding])
+        return np.concatenate([released, astuple(settings), coefficients, padding])
 
-    def run_in(
-        self, frame: AdditiveFrame, settings: Settings, rows: OpenRows, noise: Noise
-    ) -> Vector:
+    def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Vector:
         """Return coefficients in a frame that is public, with noise."""
-        width = frame.width + 1
-        plan = self.second.settle(MarginLogistic(margin=settings.margin), settings.ridge)
-        framed = rows.transform(frame.apply, frame_bounds(self.question, width))
+        objective, width = self.objective, frame.width + 1
+        plan = self.second.settle(objective.loss(settings), settings.ridge)
+        placed = objective.place(rows, settings)
+        framed = placed.transform(frame.apply, frame_bounds(self.question, width))
         return np.asarray(plan.narrow(width).run(framed, noise))
 
     def marginals(self, released: Vector) -> ReleasedMarginals:
@@ -91,42 +86,34 @@ class AdditiveModelPlan(Plan):
         layout = self.noise.layout
         return read_marginals(layout, released[: layout.kinds.size], self.noise.deviations)
 
-    def settle_from(self, released: Vector) -> tuple[AdditiveFrame, Settings]:
-        """Return the frame and the objective that noisy marginals give: public."""
+    def settle_from(self, released: Vector) -> tuple[AdditiveFrame, Any]:
+        """Return the frame and the objective's settings that noisy marginals give: public."""
         question, marginals = self.question.marginals, self.marginals(released)
-        sigma = self.second.objective_noise
+        objective, sigma = self.objective, self.second.objective_noise
         singles = sum(1 if count is None else count for count in question.levels)
         signal = marginals.rows / (sigma * singles) if sigma else math.inf
-        shares = np.zeros(2) if marginals.label is None else marginals.label
-        terms = terms_of(signal, float(shares.min()), marginals.count_noise / marginals.rows)
         parts = math.sqrt(len(question.levels) + 1)
-        frame = make_frame(question, marginals, terms, parts * marginals.count_noise)
-        ratio = sigma * max(frame.width, 1) / marginals.rows
-        longest, ridge = frame.longest, self.question.ridge
-        if sigma:
-            length, settled = (
-                min(frame.length * clip_of(ratio), longest),
-                ridge_of(ratio, sigma, ridge),
-            )
-        else:
-            settled = VANISHING_RIDGE * marginals.rows * (frame.length / longest) ** 2
-            length = longest
-        stated = self.question.margin
-        margin = margin_of(ratio) if stated is None else stated
-        settings = Settings(marginals.rows, ratio, length, margin, settled)
-        return replace(frame, length=length), settings
+        floor_noise = parts * marginals.count_noise
+        frame = make_frame(question, marginals, objective.terms(signal, marginals), floor_noise)
+        settings = objective.settle_in(frame, marginals, sigma)
+        return replace(frame, length=settings.length), settings
 
     def shapes(self, released: Vector) -> tuple[tuple[Vector, ...], float]:
-        """Return what each cell of every column adds to a score, and the constant: public."""
-        frame, _ = self.settle_from(released)
-        start = self.noise.layout.kinds.size + len(NAMES)
-        return frame.shapes(released[start : start + frame.width + 1])
+        """Return what each cell of every column adds to a score, and the constant: public.
+
+        For a target in its own units, which may lead out of its range.
+        """
+        frame, settings = self.settle_from(released)
+        start = self.noise.layout.kinds.size + self.objective.settled
+        shapes, constant = frame.shapes(released[start : start + frame.width + 1])
+        unit, centre = self.objective.to_units(settings)
+        return tuple(unit * shape for shape in shapes), unit * constant + centre
 
 
 def frame_bounds(question: AdditiveProblem, width: int) -> Bounds:
     """Return what is declared about rows in a frame of so many features."""
-    stated = question.bounds
-    return Bounds(L2Ball(1.0), width, labels=stated.labels, max_rows=stated.max_rows)
+    labels = objective_of(question).labels
+    return Bounds(L2Ball(1.0), width, labels=labels, max_rows=question.bounds.max_rows)
 
 
 @dataclass(frozen=True)
@@ -172,7 +159,9 @@ class AdditiveModel(Mechanism):
             multiplier = gaussian_multiplier(budget) / math.sqrt(self.share)
             noise = SplitNoise.gaussian(layout, unit, multiplier)
         widest = widest_frame(question.marginals.levels)
-        problem = Problem(MarginLogistic(), frame_bounds(question, widest), question.ridge)
+        problem = Problem(
+            objective_of(question).planned, frame_bounds(question, widest), question.ridge
+        )
         second = ObjectivePerturbation(settles_later=True).plan_beside(
             problem, budget, unit, beside=noise.profile if budget.is_private else None
         )

@@ -14,7 +14,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError, PrivacyError
-from discreet.losses import Logistic, Loss, MarginLogistic
+from discreet.losses import Logistic, Loss, MarginLogistic, PseudoHuber
 from discreet.mechanisms.base import (
     FIXED_OBJECTIVE,
     Learner,
@@ -193,8 +193,8 @@ class ObjectivePerturbation(Learner):
         or ``"radial"``, both of pure epsilon; None for the one with the smallest noise.
     settles_later
         Whether loss and ridge are settled when it runs, by what is released already: a margin
-        logistic loss of any margin, and a ridge up to twice that of the problem. Noise and
-        guarantee are for all of them.
+        logistic loss of any margin (or the same pseudo-Huber loss), and a ridge up to twice that of
+        the problem. Noise and guarantee are for all of them.
 
     Examples
     --------
@@ -230,12 +230,13 @@ class ObjectivePerturbation(Learner):
                 "smoothed loss.",
             )
         if self.settles_later and not (
-            question.penalty is None and isinstance(question.loss, MarginLogistic | Logistic)
+            question.penalty is None
+            and isinstance(question.loss, MarginLogistic | Logistic | PseudoHuber)
         ):
             return Verdict(
                 False,
-                "an objective is settled later if its loss is Logistic or MarginLogistic, without "
-                "a penalty but the ridge; use settles_later=False for others.",
+                "an objective is settled later if its loss is Logistic, MarginLogistic or "
+                "PseudoHuber, without a penalty but the ridge; use settles_later=False for others.",
             )
         return accepts_curvatures(question)
 
@@ -363,7 +364,7 @@ def _minimiser(
     linear_bound = term.bound(width)
     far = 2 * (linear_bound / problem.ridge + far_margin(problem) / problem.row_norm)
     if settles_later:
-        # Within so large a radius slopes reach one and curvatures a quarter, whatever the margin.
+        # Within so large a radius slopes and curvatures reach their largest, whatever the margin.
         most = MOST_RIDGES * problem.ridge
         bounded = replace(problem, radius=far)
         return Minimiser(bounded, linear_bound, term.error(width), most_ridge=most)

@@ -5,26 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.errors import InputError
-from discreet.losses import MarginLogistic
+from discreet.losses import Loss
 from discreet.mechanisms import AdditiveModel
 from discreet.mechanisms.additive_model import MARGINAL_SHARE
 from discreet.policy.penalty_strength import free_ridge
 from discreet.policy.task import Asked
 from discreet.privacy import Budget, Unit
-from discreet.questions import AdditiveProblem, Labels, LabelSet, Marginals
+from discreet.questions import AdditiveProblem, Marginals
 from discreet.questions.bounds import CLIPPING_SLACK
 
 
 @dataclass(frozen=True)
 class AdditiveTask:
-    """Everything public about one fit of an additive model.
+    """Everything public about one fit of an additive model."""
 
-    ``levels`` has the number of levels of each column, None for numbers.
-    """
-
-    levels: tuple[int | None, ...]
-    labels: Labels | None
-    max_rows: int
+    marginals: Marginals
+    loss: Loss
     budget: Budget
     unit: Unit
     margin: float | None = None
@@ -38,14 +34,6 @@ def choose_additive(task: AdditiveTask) -> Asked:
             "an additive model needs delta > 0: its noise is Gaussian. Declare a small delta, or "
             "use a linear model, which has a form without."
         )
-    if not isinstance(task.labels, LabelSet) or len(task.labels.values) != 2:
-        raise InputError(
-            "Only binary classification is supported. The type of the target is multiclass. Use "
-            "LinearClassifier for three or more classes."
-        )
-    ridge = free_ridge(
-        MarginLogistic(), CLIPPING_SLACK, task.budget, task.unit, beside=MARGINAL_SHARE
-    )
-    marginals = Marginals(task.levels, LabelSet([-1, 1]), max_rows=task.max_rows)
-    question = AdditiveProblem(marginals, ridge, margin=task.margin, assumed=task.assumed)
-    return Asked(question, AdditiveModel())
+    ridge = free_ridge(task.loss, CLIPPING_SLACK, task.budget, task.unit, beside=MARGINAL_SHARE)
+    problem = AdditiveProblem(task.marginals, ridge, margin=task.margin, assumed=task.assumed)
+    return Asked(problem, AdditiveModel())

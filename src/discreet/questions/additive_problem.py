@@ -1,4 +1,4 @@
-"""A model that adds one function of each column, for two classes."""
+"""A model that adds one function of each column, for two classes or for a number."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.questions.base import Question
-from discreet.questions.bounds import Bounds, LabelSet
+from discreet.questions.bounds import Bounds, Interval, LabelSet
 from discreet.questions.marginals import Marginals
 
 
 @dataclass(frozen=True)
 class AdditiveProblem(Question):
-    r"""Learn f(x) = b + f_1(x_1) + f_2(x_2) + ... from rows of cells with labels -1 and 1.
+    r"""Learn f(x) = b + f_1(x_1) + f_2(x_2) + ... from rows of cells.
 
-    Functions are made of the columns' marginals, which are released first.
+    Functions are made of the columns' marginals, which are released first. Labels are -1 and 1, or
+    a number within an interval, for which the loss is a smooth Huber loss.
 
     Parameters
     ----------
@@ -24,8 +25,8 @@ class AdditiveProblem(Question):
     ridge
         The least strength of the penalty, in a frame where rows have norm at most one.
     margin
-        What the loss :math:`\log(1 + e^{m - y f(x)})` asks for; None to settle it by what the
-        marginals say of the noise.
+        What the loss :math:`\log(1 + e^{m - y f(x)})` of two classes asks for; None to settle it
+        by what the marginals say of the noise.
     assumed
         What whoever asks took as public because it was found in the data.
 
@@ -38,6 +39,8 @@ class AdditiveProblem(Question):
     --------
     >>> AdditiveProblem(Marginals([None, 3], LabelSet([-1, 1])), ridge=1.4).bounds.n_features
     2
+    >>> AdditiveProblem(Marginals([None, 3], Interval(0, 50)), ridge=1.8).bounds.labels
+    Interval(low=0.0, high=50.0)
     """
 
     marginals: Marginals
@@ -49,10 +52,16 @@ class AdditiveProblem(Question):
     def __post_init__(self) -> None:
         _checks.instance(Marginals, marginals=self.marginals)
         _checks.positive(ridge=self.ridge)
+        labels = self.marginals.labels
+        is_number = isinstance(labels, Interval)
+        if not (is_number or (isinstance(labels, LabelSet) and tuple(labels.values) == (-1, 1))):
+            raise InputError(
+                "an additive model is for labels -1 and 1, or for a number; declare "
+                "LabelSet([-1, 1]) or an Interval."
+            )
         if self.margin is not None:
             _checks.not_negative(margin=self.margin)
-        labels = self.marginals.labels
-        if not (isinstance(labels, LabelSet) and tuple(labels.values) == (-1, 1)):
-            raise InputError("an additive model is for labels -1 and 1; declare LabelSet([-1, 1]).")
+            if is_number:
+                raise InputError("a margin is for two classes; leave it out.")
         object.__setattr__(self, "ridge", float(self.ridge))
         object.__setattr__(self, "bounds", self.marginals.bounds)

@@ -32,9 +32,6 @@ KEPT_VARIANCE, LEAST_VARIANCE = 0.03, 0.02
 PRIOR_VARIANCE = 0.3
 """Of the first function of a column of numbers; of the k-th one this over k squared."""
 
-TERMS, TERMS_POWER = 1.5, 0.25
-"""The number of functions is so many times this power of the signal of a feature."""
-
 LEAST_SQUARED_LENGTH = 0.25
 """Of rows in the frame, the constant aside: that is added to it, so nothing rests on this."""
 
@@ -172,15 +169,10 @@ def widest_frame(levels: Sequence[int | None]) -> int:
     return 1 + sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
 
 
-def terms_of(signal: float, rarer: float, noise_share: float) -> int:
-    """Return how many functions columns of numbers have, by how much signal there is to the noise.
+def temper_signal(signal: float, rarer: float, noise_share: float) -> float:
+    """Return what of a signal counts for more functions, by the share of the rarer class.
 
-    ``signal`` is that of a model with one feature for each number and level, ``rarer`` the share
-    of the rarer class, ``noise_share`` the noise of a count over the number of rows.
+    ``noise_share`` is the noise of a count over the number of rows: what cannot be told from it.
     """
     balance = max(4 * rarer * (1 - rarer), min(1.0, noise_share))
-    tempered = balance * min(1.0, 2 * balance) ** 3
-    if not math.isfinite(signal):
-        return MOST_TERMS
-    most: float = TERMS * (signal * tempered) ** TERMS_POWER
-    return min(max(math.floor(most), 1), MOST_TERMS)
+    return signal * balance * min(1.0, 2 * balance) ** 3

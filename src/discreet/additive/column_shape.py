@@ -17,7 +17,7 @@ LEAST_SHARE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class ColumnShape:
     """What a column adds to the score, value by value, and how its values are spread.
 
     The intercept aside, a score is the sum of what all columns add. Of three or more classes
@@ -37,7 +37,7 @@ class Shape:
 
     Examples
     --------
-    >>> shape = Shape(Numeric(0, 256), np.zeros(256), 0.0, np.full(257, 1 / 257))
+    >>> shape = ColumnShape(Numeric(0, 256), np.zeros(256), 0.0, np.full(257, 1 / 257))
     >>> shape.edges[:3].tolist(), bool(shape.has_data.all()), shape.importance
     ([0.0, 1.0, 2.0], True, 0.0)
     """
