@@ -5,6 +5,7 @@ Tests of all estimators take them from here; fits are shared.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from functools import cache
 from numbers import Real
@@ -14,7 +15,11 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.feature_selection import SelectorMixin
 
+from discreet.additive import AdditiveClassifier
 from discreet.additive.additive_estimator import AdditiveEstimator
+from discreet.additive.cell_features import CellFeatures
+from discreet.data.matrix import accept_matrix
+from discreet.errors import DiscreetError
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
@@ -108,13 +113,13 @@ OF_KERNEL = {"n_components": 20, "landmarks": 30}
 
 def declare(kind, *given, columns_of_X=3, **parameters):
     """Return an estimator of any kind, with what it must be told declared, unless it is given."""
-    if kind in NEED_DELTA and parameters.get("delta") == 0:
+    if issubclass(kind, NEED_DELTA) and parameters.get("delta") == 0:
         del parameters["delta"]
     known = {*list(inspect.signature(kind).parameters)[: len(given)], *parameters}
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
-    if kind in ADDITIVE:
+    if issubclass(kind, AdditiveEstimator) and kind.must_declare:
         parameters.setdefault("columns", [Numeric(-1, 1)] * columns_of_X)
     usual = OF_SELECTORS if kind in SELECTORS else OF_SPARSE if kind in SPARSE else {}
     usual = OF_KERNEL if kind in KERNEL else usual
@@ -122,6 +127,29 @@ def declare(kind, *given, columns_of_X=3, **parameters):
     missing = {name for name in usual if name in taken and name not in known}
     parameters |= {name: usual[name] for name in missing}
     return kind(*given, **parameters)
+
+
+class OfAnyWidth:
+    """Declares as many columns as a table has: checks of scikit-learn make tables of their own."""
+
+    must_declare = ()
+    _width = 1
+
+    def _as_table(self, X):
+        table = super()._as_table(X)
+        with contextlib.suppress(DiscreetError):  # which the fit will meet itself
+            self._width = accept_matrix(table).shape[1]
+        return table
+
+    def feature_map(self):
+        return CellFeatures([Numeric(-5, 5)] * self._width)
+
+
+class WideAdditiveClassifier(OfAnyWidth, AdditiveClassifier):
+    """Of any table of numbers."""
+
+
+OF_ANY_WIDTH = {AdditiveClassifier: WideAdditiveClassifier}
 
 
 @cache

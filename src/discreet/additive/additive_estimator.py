@@ -186,3 +186,8 @@ class AdditiveEstimator(PlainEstimator):
     def _margins(self, X: Any) -> Array:
         """Return the score of each row: the intercept, and what each column adds."""
         return X.values if isinstance(X, Margins) else self.fitted_map().margins(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False  # a zero is in a cell as any other number is
+        return tags
