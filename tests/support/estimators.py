@@ -14,6 +14,7 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.feature_selection import SelectorMixin
 
+from discreet.additive.additive_estimator import AdditiveEstimator
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
@@ -29,13 +30,15 @@ from discreet.linear_model import (
 )
 from discreet.location import StableMedian
 from discreet.location.base import LocationEstimator
+from discreet.preprocessing import Numeric
 from discreet.svm import LinearSVC
 
 ALL = all_estimators()
 SELECTORS = tuple(kind for kind in ALL if issubclass(kind, SelectorMixin))
 KERNEL = tuple(kind for kind in ALL if issubclass(kind, KernelEstimator))
 SPARSE = tuple(kind for kind in ALL if issubclass(kind, SparseModel))
-LINEAR = tuple(kind for kind in ALL if kind not in (*SPARSE, *KERNEL))
+ADDITIVE = tuple(kind for kind in ALL if issubclass(kind, AdditiveEstimator))
+LINEAR = tuple(kind for kind in ALL if kind not in (*SPARSE, *KERNEL, *ADDITIVE))
 CLASSIFIERS = tuple(kind for kind in LINEAR if issubclass(kind, LinearClassifierBase))
 REGRESSORS = tuple(kind for kind in LINEAR if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
@@ -93,8 +96,8 @@ OF_SELECTORS = {
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are, but
 for what needs to be stable."""
 
-NEED_DELTA = (LassoStability, StableMedian)
-"""What is tested has a chance of error: asked for none, they keep their default."""
+NEED_DELTA = (LassoStability, StableMedian, *ADDITIVE)
+"""There is a chance of error, or Gaussian noise: asked for none, they keep their default."""
 
 OF_SPARSE = {"n_features_to_select": 2}
 """Of three columns two are chosen."""
@@ -103,7 +106,7 @@ OF_KERNEL = {"n_components": 20, "landmarks": 30}
 """A few features of a kernel are enough."""
 
 
-def declare(kind, *given, **parameters):
+def declare(kind, *given, columns_of_X=3, **parameters):
     """Return an estimator of any kind, with what it must be told declared, unless it is given."""
     if kind in NEED_DELTA and parameters.get("delta") == 0:
         del parameters["delta"]
@@ -111,6 +114,8 @@ def declare(kind, *given, **parameters):
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
+    if kind in ADDITIVE:
+        parameters.setdefault("columns", [Numeric(-1, 1)] * columns_of_X)
     usual = OF_SELECTORS if kind in SELECTORS else OF_SPARSE if kind in SPARSE else {}
     usual = OF_KERNEL if kind in KERNEL else usual
     taken = inspect.signature(kind).parameters

@@ -15,7 +15,7 @@ from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.chosen_columns import code_classes
-from discreet.estimators.classifier import class_target
+from discreet.estimators.class_model import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
 from discreet.estimators.fields import with_fields

@@ -19,7 +19,7 @@ from discreet.data import Rows
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError, InteractionEnded, PrivacyError
 from discreet.estimators.base import PlainEstimator
-from discreet.estimators.classifier import class_target
+from discreet.estimators.class_model import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.fields import Declarations, with_fields

@@ -12,7 +12,7 @@ from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
-from discreet.estimators.classifier import class_target
+from discreet.estimators.class_model import class_target
 from discreet.estimators.features import (
     COLUMNS_FOUND,
     FeatureMap,

@@ -27,6 +27,8 @@ class AdditiveProblem(Question):
     margin
         What the loss :math:`\log(1 + e^{m - y f(x)})` of two classes asks for; None to settle it
         by what the marginals say of the noise.
+    assumed
+        What whoever asks took as public because it was found in the data.
 
     Attributes
     ----------
@@ -44,6 +46,7 @@ class AdditiveProblem(Question):
     marginals: Marginals
     ridge: float
     margin: float | None = None
+    assumed: tuple[str, ...] = ()
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -1,0 +1,188 @@
+"""Models that add one function of each column, whatever they predict with the sum."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import field, fields, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet._types import Array, Vector
+from discreet.additive.cell_features import CellFeatures
+from discreet.additive.column_shape import ColumnShape
+from discreet.additive.monotone import make_monotone, read_directions
+from discreet.errors import PrivacyError
+from discreet.estimators.base import PlainEstimator
+from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.linear import COUNTED, Margins
+from discreet.estimators.predicting import row_by_row
+from discreet.estimators.targets import LearningTarget, require_target
+from discreet.mechanisms.additive_model import AdditiveModelPlan
+from discreet.mechanisms.additive_objectives import AdditiveObjective
+from discreet.mechanisms.summing.dyadic_splits import SplitLayout
+from discreet.policy.choosing_additive import AdditiveTask, choose_additive
+from discreet.policy.task import Asked, Shape
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Budget, Unit, unit_named
+from discreet.questions import Labels, Marginals
+
+
+class Explanation(NamedTuple):
+    """What each column adds to the score of each row; with the intercept, that is the score.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    parts
+        A line for each row, a number for each column; of three or more classes one for each class.
+    intercept
+        The score of an average row: a number, or one for each class.
+
+    Examples
+    --------
+    >>> told = Explanation(["age", "dose"], np.array([[1.0, 0.5]]), -2.0)
+    >>> float(told.parts[0].sum() + told.intercept)
+    -0.5
+    """
+
+    names: list[str]
+    parts: Array
+    intercept: Any
+
+
+@with_fields
+class AdditiveEstimator(PlainEstimator):
+    """A model that adds one function of each declared column."""
+
+    learns = frozenset(["cell_values_", "cell_shares_", "intercept_"])
+    must_declare: ClassVar[Declarations] = (("columns",),)
+
+    objective: ClassVar[type[AdditiveObjective[Any]]]
+    """What is minimised: by it is known what the marginals settle."""
+
+    columns: Declared | None = None
+    monotone: Mapping[str, str] | None = None
+
+    cell_values_: Array = field(init=False)
+    cell_shares_: Vector = field(init=False)
+    intercept_: Vector = field(init=False)
+
+    def _check(self) -> None:
+        super()._check()
+        features = self.feature_map()
+        if isinstance(self.columns, Mapping):
+            read_directions(self.monotone, list(self.columns), features.columns)
+
+    def feature_map(self) -> CellFeatures:
+        return CellFeatures({} if self.columns is None else self.columns)
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns that a fit saw; ``x0``, ``x1`` and so on without any."""
+        unnamed = [f"x{place}" for place in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
+
+    @abstractmethod
+    def _labels(self) -> Labels:
+        """Return the labels of the question."""
+
+    def _stated_margin(self) -> float | None:
+        """Return the margin that the loss is to ask for, None for the rule."""
+        return None
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target, features = require_target(target), self.feature_map()
+        read_directions(self.monotone, self.column_names, features.columns)  # before it is paid for
+        task = AdditiveTask(
+            Marginals(features.levels, self._labels(), max_rows=shape.max_rows),
+            self.objective.planned,
+            budget,
+            unit,
+            margin=self._stated_margin(),
+            assumed=target.assumed,
+        )
+        asked = choose_additive(task)
+        facts = (*features.facts, target.fact)
+        return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
+        plan = asked.mechanism.plan(asked.question, budget, unit)  # as it was planned: public
+        if not isinstance(plan, AdditiveModelPlan):
+            raise PrivacyError("an additive model was fitted by another mechanism.")
+        found = plan.marginals(self.release_.value).columns
+        shapes, constant = plan.shapes(self.release_.value)
+        values = [np.atleast_2d(shape) for shape in shapes]
+        directions = read_directions(self.monotone, self.column_names, self.feature_map().columns)
+        for place, increasing in directions.items():
+            values[place] = make_monotone(values[place], found[place].shares, increasing)
+        self.cell_values_ = np.hstack(values)
+        self.cell_shares_ = np.concatenate([column.shares for column in found])
+        self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))
+
+    @property
+    def settings_(self) -> Any:
+        """What noisy marginals settled of the objective."""
+        check_is_fitted(self)
+        layout = SplitLayout(Marginals(self.feature_map().levels, self._labels()))
+        start, kind = layout.kinds.size, self.objective.settings
+        return kind(*self.release_.value[start : start + len(fields(kind))].tolist())
+
+    @property
+    def shapes_(self) -> dict[str, ColumnShape]:
+        """What each column adds to the score, by its name."""
+        check_is_fitted(self)
+        features, names = self.feature_map(), self.column_names
+        shares = np.split(self.cell_shares_, features.ends[:-1])
+        tables = [table[0] if len(table) == 1 else table for table in features.tables(self)]
+        return {
+            name: ColumnShape(column, table[..., :-1], table[..., -1], share)
+            for name, column, table, share in zip(
+                names, features.columns, tables, shares, strict=True
+            )
+        }
+
+    @property
+    def importance_(self) -> dict[str, float]:
+        """How far each column moves scores, the largest first.
+
+        The standard deviation of what a column adds, under its noisy marginal; of three or more
+        classes, the root of the mean of squares. It holds noise as shapes do.
+        """
+        found = {
+            name: float(np.sqrt(np.mean(np.square(shape.importance))))
+            for name, shape in self.shapes_.items()
+        }
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def explain(self, X: Any) -> Explanation:
+        """Return what each column adds to the score of each row.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        parts = self._parts(X)
+        intercept = float(self.intercept_[0]) if self.intercept_.size == 1 else self.intercept_
+        return Explanation(self.column_names, parts, intercept)
+
+    @row_by_row
+    def _parts(self, X: Any) -> Array:
+        features = self.fitted_map()
+        cells = features.cells(self, X)
+        tables = features.tables(self)
+        parts = np.stack(
+            [table[:, cells[:, place]].T for place, table in enumerate(tables)], axis=1
+        )
+        return parts[:, :, 0] if parts.shape[2] == 1 else parts
+
+    def _margins(self, X: Any) -> Array:
+        """Return the score of each row: the intercept, and what each column adds."""
+        return X.values if isinstance(X, Margins) else self.fitted_map().margins(self, X)

@@ -1,0 +1,74 @@
+"""What one column adds to a score: a value for each of its cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Array, Booleans, Vector
+from discreet.additive.cell_features import edges_of
+from discreet.errors import InputError
+from discreet.preprocessing import Category, Column, Numeric
+
+LEAST_SHARE = 1e-4
+"""Cells of a smaller share of rows, as far as the noisy marginal tells, hold no data."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnShape:
+    """What a column adds to the score, value by value, and how its values are spread.
+
+    The intercept aside, a score is the sum of what all columns add. Of three or more classes
+    ``values`` has a line for each class, and ``missing`` and ``importance`` a number.
+
+    Attributes
+    ----------
+    column
+        What is declared.
+    values
+        What is added by each cell, or by each level.
+    missing
+        What is added where a number is missing, or by anything but a declared level.
+    shares
+        How large a share of rows is in each cell, as the noisy marginal has it; the last is that
+        of missing numbers, or of anything else.
+
+    Examples
+    --------
+    >>> shape = ColumnShape(Numeric(0, 256), np.zeros(256), 0.0, np.full(257, 1 / 257))
+    >>> shape.edges[:3].tolist(), bool(shape.has_data.all()), shape.importance
+    ([0.0, 1.0, 2.0], True, 0.0)
+    """
+
+    column: Column
+    values: Array
+    missing: Any
+    shares: Vector
+
+    @property
+    def edges(self) -> Vector:
+        """Where cells of a column of numbers begin and end, in its own units."""
+        if not isinstance(self.column, Numeric):
+            raise InputError("the cells of a category have no edges; see its levels.")
+        return edges_of(self.column)
+
+    @property
+    def levels(self) -> tuple[str | float, ...]:
+        """The declared levels of a category."""
+        if not isinstance(self.column, Category):
+            raise InputError("a column of numbers has no levels; see its edges.")
+        return self.column.levels
+
+    @property
+    def has_data(self) -> Booleans:
+        """Which cells have rows in them, as far as the noisy marginal tells."""
+        return np.asarray(self.shares[:-1] > LEAST_SHARE)
+
+    @property
+    def importance(self) -> Any:
+        """The standard deviation of what is added to a row, under the noisy marginal."""
+        every = np.append(self.values, np.reshape(self.missing, (*self.values.shape[:-1], 1)), -1)
+        found = np.sqrt((self.shares * every**2).sum(axis=-1))
+        return float(found) if found.ndim == 0 else found
