@@ -12,6 +12,7 @@ from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
     from discreet.additive import AdditiveClassifier as AdditiveClassifier
+    from discreet.additive import AdditiveRegressor as AdditiveRegressor
     from discreet.data import Rows as Rows
     from discreet.errors import RehearsalWarning as RehearsalWarning
     from discreet.gate import interact as interact
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AddRemoveOne": "privacy",
     "AdditiveClassifier": "additive",
+    "AdditiveRegressor": "additive",
     "BestThreshold": "questions",
     "Bounds": "questions",
     "Budget": "privacy",

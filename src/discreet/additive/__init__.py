@@ -2,6 +2,7 @@
 
 from discreet.additive.additive_classifier import AdditiveClassifier
 from discreet.additive.additive_estimator import Explanation
+from discreet.additive.additive_regressor import AdditiveRegressor
 from discreet.additive.column_shape import ColumnShape
 
-__all__ = ["AdditiveClassifier", "ColumnShape", "Explanation"]
+__all__ = ["AdditiveClassifier", "AdditiveRegressor", "ColumnShape", "Explanation"]
