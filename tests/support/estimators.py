@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.feature_selection import SelectorMixin
 
-from discreet.additive import AdditiveClassifier
+from discreet.additive import AdditiveClassifier, AdditiveRegressor
 from discreet.additive.additive_estimator import AdditiveEstimator
 from discreet.additive.cell_features import CellFeatures
 from discreet.data.matrix import accept_matrix
@@ -119,7 +119,7 @@ def declare(kind, *given, columns_of_X=3, **parameters):
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
-    if issubclass(kind, AdditiveEstimator) and kind.must_declare:
+    if kind in ADDITIVE:
         parameters.setdefault("columns", [Numeric(-1, 1)] * columns_of_X)
     usual = OF_SELECTORS if kind in SELECTORS else OF_SPARSE if kind in SPARSE else {}
     usual = OF_KERNEL if kind in KERNEL else usual
@@ -149,7 +149,16 @@ class WideAdditiveClassifier(OfAnyWidth, AdditiveClassifier):
     """Of any table of numbers."""
 
 
-OF_ANY_WIDTH = {AdditiveClassifier: WideAdditiveClassifier}
+class WideAdditiveRegressor(OfAnyWidth, AdditiveRegressor):
+    """Of any table of numbers."""
+
+    must_declare = (("target_range",),)
+
+
+OF_ANY_WIDTH = {
+    AdditiveClassifier: WideAdditiveClassifier,
+    AdditiveRegressor: WideAdditiveRegressor,
+}
 
 
 @cache
