@@ -1,7 +1,7 @@
 """Pictures of what an additive model has learnt: a curve for each column, and how much it counts.
 
-Beneath each curve stands the noisy marginal of the column, roots of shares; where there are no data, as far as it
-tells, the ground is shaded and the curve is thin. Everything drawn was released.
+Beneath each curve stands the noisy marginal of the column, roots of shares. Where there are no
+data, as far as it tells, the ground is shaded and the curve is dotted. All of it was released.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def draw_shape(axes: Any, name: str, shape: ColumnShape) -> None:
     draw(axes, shape)
     share = shape.shares[-1]
     is_told = share > 0 and np.any(shape.missing != 0)
-    beside = f"\n{share:.1%} {_absent(shape)}: {_told(shape.missing)}" if is_told else ""
+    beside = f"\n{share:.1%} {_absent(shape)}: {_list_signed(shape.missing)}" if is_told else ""
     axes.set_title(f"{name}{beside}", fontsize=10)
     axes.tick_params(labelsize=8)
 
@@ -73,7 +73,7 @@ def _absent(shape: ColumnShape) -> str:
     return "missing" if isinstance(shape.column, Numeric) else "anything else"
 
 
-def _told(values: Any) -> str:
+def _list_signed(values: Any) -> str:
     return ", ".join(f"{value:+.2g}" for value in np.atleast_1d(values))
 
 
