@@ -15,8 +15,9 @@ from audits.mutants.stages import ADD, SMALL_DELTA, promised
 from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.data import LabelSet, OpenRows
+from discreet.geometry import L2Ball
 from discreet.mechanisms import AdditiveModel
-from discreet.mechanisms.additive_model import frame_bounds
+from discreet.mechanisms.additive_model import bounds_within
 from discreet.mechanisms.additive_objectives import CLASS_POWER, CLASS_TERMS, count_terms
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame, make_frame
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
@@ -50,7 +51,7 @@ def _peeking(name: str, breaks: str, more: list[float], peek: Peek, times: int =
         marginals, terms = peek(rows, PLAN.marginals(released))
         frame: AdditiveFrame = make_frame(QUESTION.marginals, marginals, terms, 10.0)
         framed = replace(frame, length=settings.length)
-        coefficients = PLAN.run_in(framed, settings, rows, noise)
+        coefficients = PLAN.run_in(framed, settings, rows, noise)[0, 0]
         padding = np.zeros(PLAN.widest - coefficients.size)
         folded = np.concatenate(framed.shapes(coefficients)[0])
         return np.concatenate([coefficients, padding, folded])
@@ -149,7 +150,7 @@ def lengths_from_a_running_sum() -> BoundMutant:
     short = replace(frame, length=frame.length / 4)  # so that rows are clipped
     generator = np.random.default_rng(1)
     cells = np.column_stack([generator.integers(17, size=2000), generator.integers(3, size=2000)])
-    bounds = frame_bounds(QUESTION, frame.width + 1)
+    bounds = bounds_within(QUESTION, L2Ball(1.0), frame.width + 1, LabelSet([-1, 1]))
 
     def clipped(rows: Array) -> Array:
         opened = open_data((rows.astype(float), np.ones(len(rows))), QUESTION.bounds, ADD)
