@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.data import LabelSet
+from discreet.losses import MarginLogistic
 from discreet.mechanisms import AdditiveModel
 from discreet.mechanisms.additive_model import frame_bounds
 from discreet.mechanisms.marginal_splits import SplitNoise
@@ -28,21 +29,20 @@ class AdditiveModelCase(StagedCase):
     """Both stages, the second as it is once the frame is public."""
 
     def parts(self, plan):
-        first, width = plan.noise, FRAME.width + 1
-        scales = scales_of(first)
-        second = plan.second.settle(plan.second.minimiser.problem.loss, self.question.ridge)
-        second = second.settle(replace(second.settled.loss, margin=40.0), self.question.ridge)
+        scales = scales_of(plan.noise)
+        marginals = Part(
+            lambda rows, noise: plan.noise.hide(plan.noise.layout.count(rows), noise)[0] / scales,
+            plan.noise.sensitivity * (1 + 1e-12),
+        )
+        return marginals, self.second_part(plan)
+
+    def second_part(self, plan):
+        """The second stage as it is with a margin that makes losses straight."""
+        width = FRAME.width + 1
         bounds = frame_bounds(self.question, width)
-        return (
-            Part(
-                lambda rows, noise: (
-                    plan.noise.hide(plan.noise.layout.count(rows), noise)[0] / scales
-                ),
-                plan.noise.sensitivity * (1 + 1e-12),
-            ),
-            minimiser_part(
-                second.narrow(width), lambda rows: rows.transform(FRAME.apply, bounds), self.unit
-            ),
+        second = plan.second.settle(MarginLogistic(margin=40.0), self.question.ridge)
+        return minimiser_part(
+            second.narrow(width), lambda rows: rows.transform(FRAME.apply, bounds), self.unit
         )
 
     def silent_answer(self, plan, data):
