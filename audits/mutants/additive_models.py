@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from audits.mutants.base import BoundMutant, Broken, Mutant
-from audits.mutants.runs import Sampled, of_plan
+from audits.mutants.runs import Sampled, of_plan, open_data
 from audits.mutants.stages import ADD, SMALL_DELTA, promised
 from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.data import LabelSet, OpenRows
+from discreet.geometry import L2Ball
 from discreet.mechanisms import AdditiveModel
+from discreet.mechanisms.additive_model import bounds_within
 from discreet.mechanisms.additive_objectives import CLASS_POWER, CLASS_TERMS, count_terms
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame, make_frame
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
-from discreet.noise import Noise
+from discreet.noise import Noise, RehearsalNoise
 from discreet.privacy import Gaussian
 from discreet.questions import AdditiveProblem, Marginals
 
@@ -49,7 +51,7 @@ def _peeking(name: str, breaks: str, more: list[float], peek: Peek, times: int =
         marginals, terms = peek(rows, PLAN.marginals(released))
         frame: AdditiveFrame = make_frame(QUESTION.marginals, marginals, terms, 10.0)
         framed = replace(frame, length=settings.length)
-        coefficients = PLAN.run_in(framed, settings, rows, noise)
+        coefficients = PLAN.run_in(framed, settings, rows, noise)[0, 0]
         padding = np.zeros(PLAN.widest - coefficients.size)
         folded = np.concatenate(framed.shapes(coefficients)[0])
         return np.concatenate([coefficients, padding, folded])
@@ -142,7 +144,40 @@ def marginals_not_accounted_for() -> BoundMutant:
     )
 
 
+def lengths_from_a_running_sum() -> BoundMutant:
+    released = PLAN.noise.hide(np.zeros(PLAN.noise.layout.kinds.size, np.int64), RehearsalNoise(1))
+    frame, _ = PLAN.settle_from(released[0])
+    short = replace(frame, length=frame.length / 4)  # so that rows are clipped
+    generator = np.random.default_rng(1)
+    cells = np.column_stack([generator.integers(17, size=2000), generator.integers(3, size=2000)])
+    bounds = bounds_within(QUESTION, L2Ball(1.0), frame.width + 1, LabelSet([-1, 1]))
+
+    def clipped(rows: Array) -> Array:
+        opened = open_data((rows.astype(float), np.ones(len(rows))), QUESTION.bounds, ADD)
+        made: Array = opened.transform(short.apply, bounds).gather()[0]
+        return made
+
+    def at_once(rows: Array) -> Array:
+        made = short.apply(rows)
+        sums = np.diff(np.cumsum((made**2).sum(axis=1)), prepend=0.0)
+        return np.asarray(made / np.maximum(np.sqrt(sums), 1.0)[:, None])
+
+    def moved(make: Callable[[Array], Array]) -> float:
+        return float((make(cells)[1:] != make(cells[1:])).any(axis=1).sum())
+
+    return BoundMutant(
+        name="lengths of rows as steps of one running sum",
+        breaks="A record moves the last bits of the rows that come after it.",
+        mechanism="additive_model",
+        measure="rows",
+        claimed=0.0,
+        reached=lambda: moved(at_once),
+        reached_by_original=lambda: moved(clipped),
+    )
+
+
 MUTANTS: tuple[Broken, ...] = (
+    lengths_from_a_running_sum(),
     exact_quantiles(),
     exact_number_of_terms(),
     coefficient_for_one_missing_value(),

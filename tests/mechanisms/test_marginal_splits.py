@@ -104,6 +104,14 @@ def test_a_guarantee_is_gaussian_with_a_delta_and_pure_without():
         MarginalSplits().plan(CellCounts(3), Budget(1.0), ADD)
 
 
+def test_gaussian_noise_is_planned_where_no_laplace_noise_can_be():
+    question = Marginals((None, 3), CLASSES, max_rows=10**6)
+    budget = Budget(1e-12, 1e-12)
+    with pytest.raises(CalibrationError, match="use a larger one"):
+        MarginalSplits("laplace").plan(question, budget, ADD)
+    assert "Gaussian" in MarginalSplits().plan(question, budget, ADD).reason
+
+
 def test_splits_say_left_minus_right_and_joining_them_gives_the_counts_back():
     counts = np.random.default_rng(1).integers(0, 50, size=256)
     splits = split_counts(counts)

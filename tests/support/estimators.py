@@ -5,6 +5,7 @@ Tests of all estimators take them from here; fits are shared.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from functools import cache
 from numbers import Real
@@ -14,7 +15,11 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.feature_selection import SelectorMixin
 
+from discreet.additive import AdditiveClassifier, AdditiveRegressor
 from discreet.additive.additive_estimator import AdditiveEstimator
+from discreet.additive.cell_features import CellFeatures
+from discreet.data.matrix import accept_matrix
+from discreet.errors import DiscreetError
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
@@ -108,7 +113,7 @@ OF_KERNEL = {"n_components": 20, "landmarks": 30}
 
 def declare(kind, *given, columns_of_X=3, **parameters):
     """Return an estimator of any kind, with what it must be told declared, unless it is given."""
-    if kind in NEED_DELTA and parameters.get("delta") == 0:
+    if issubclass(kind, NEED_DELTA) and parameters.get("delta") == 0:
         del parameters["delta"]
     known = {*list(inspect.signature(kind).parameters)[: len(given)], *parameters}
     for ways in kind.must_declare:
@@ -122,6 +127,38 @@ def declare(kind, *given, columns_of_X=3, **parameters):
     missing = {name for name in usual if name in taken and name not in known}
     parameters |= {name: usual[name] for name in missing}
     return kind(*given, **parameters)
+
+
+class OfAnyWidth:
+    """Declares as many columns as a table has: checks of scikit-learn make tables of their own."""
+
+    must_declare = ()
+    _width = 1
+
+    def _as_table(self, X):
+        table = super()._as_table(X)
+        with contextlib.suppress(DiscreetError):  # which the fit will meet itself
+            self._width = accept_matrix(table).shape[1]
+        return table
+
+    def feature_map(self):
+        return CellFeatures([Numeric(-5, 5)] * self._width)
+
+
+class WideAdditiveClassifier(OfAnyWidth, AdditiveClassifier):
+    """Of any table of numbers."""
+
+
+class WideAdditiveRegressor(OfAnyWidth, AdditiveRegressor):
+    """Of any table of numbers."""
+
+    must_declare = (("target_range",),)
+
+
+OF_ANY_WIDTH = {
+    AdditiveClassifier: WideAdditiveClassifier,
+    AdditiveRegressor: WideAdditiveRegressor,
+}
 
 
 @cache

@@ -126,6 +126,9 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
         points = self.probability_curve_
         return None if points is None else ProbabilityCurve(points)
 
+    def _adds(self) -> str:
+        return f"adds to the score, which above zero speaks for {self.classes_[-1]}"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False

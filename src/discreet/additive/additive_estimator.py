@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +14,8 @@ from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
 from discreet.additive.column_shape import ColumnShape
 from discreet.additive.monotone import make_monotone, read_directions
-from discreet.errors import PrivacyError
+from discreet.additive.pictures import draw_importance, draw_shapes
+from discreet.errors import InputError, PrivacyError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.linear import COUNTED, Margins
@@ -28,6 +29,9 @@ from discreet.policy.task import Asked, Shape
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import Labels, Marginals
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Explanation(NamedTuple):
@@ -161,6 +165,73 @@ class AdditiveEstimator(PlainEstimator):
         }
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
+    def plot_shapes(self, columns: Sequence[str] | None = None) -> Figure:
+        """Draw what each column adds, the most important first, on one scale.
+
+        Beneath each curve is the noisy marginal. Where it has no data the ground is shaded, and the
+        curve, which nothing holds there, is dotted.
+
+        Parameters
+        ----------
+        columns
+            The names of those to draw; None for all.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Shown by a notebook, and stored by its ``savefig``.
+        """
+        shapes = self.shapes_
+        names = list(self.importance_) if columns is None else list(columns)
+        unknown = [name for name in names if name not in shapes]
+        if unknown or not names:
+            raise InputError(f"columns must be some of {list(shapes)}; got {names}.")
+        several = self.cell_values_.shape[0] > 1
+        return draw_shapes(
+            {name: shapes[name] for name in names}, self._adds(), self._lines() if several else None
+        )
+
+    def plot_importance(self) -> Figure:
+        """Draw how far each column moves a row, the most important on top.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Shown by a notebook, and stored by its ``savefig``.
+        """
+        check_is_fitted(self)
+        return draw_importance(self.importance_, self._adds())
+
+    def summary(self) -> str:
+        """Return a table to print: columns by importance, and where each adds least and most."""
+        shapes = self.shapes_
+        rows = [
+            (name, f"{share:.3g}", *shapes[name].extremes())
+            for name, share in self.importance_.items()
+        ]
+        heads = ("column", "importance", "least", "most", "missing")
+        widths = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
+        table = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (heads, *rows)
+        ]
+        constant = ", ".join(f"{value:.3g}" for value in np.atleast_1d(self.intercept_))
+        return "\n".join(
+            [
+                f"What each column {self._adds()}; an average row has {constant}.",
+                *table,
+                "Noise is in all of it; see privacy_ for what is promised.",
+            ]
+        )
+
+    def _adds(self) -> str:
+        """Say what values of shapes do."""
+        return "adds to the prediction"
+
+    def _lines(self) -> list[Any]:
+        """Name the lines of shapes, if they have several."""
+        return []
+
     def explain(self, X: Any) -> Explanation:
         """Return what each column adds to the score of each row.
 
@@ -186,3 +257,8 @@ class AdditiveEstimator(PlainEstimator):
     def _margins(self, X: Any) -> Array:
         """Return the score of each row: the intercept, and what each column adds."""
         return X.values if isinstance(X, Margins) else self.fitted_map().margins(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False  # a zero is in a cell as any other number is
+        return tags

@@ -78,6 +78,10 @@ class CellFeatures(FeatureMap):
         told = tuple(fact for fact in self._declared.facts if fact.what != "features")
         return (*told, Fact("features", cells, Origin.CHOSEN))
 
+    @property
+    def of_columns(self) -> FeatureMap:
+        return self._declared
+
     def width_of(self, columns: int) -> int:
         return len(self.columns)
 

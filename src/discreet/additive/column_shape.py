@@ -15,6 +15,9 @@ from discreet.preprocessing import Category, Column, Numeric
 LEAST_SHARE = 1e-4
 """Cells of a smaller share of rows, as far as the noisy marginal tells, hold no data."""
 
+ALMOST_ALL = 0.99
+"""Of rows: values that are rarer are not told of."""
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnShape:
@@ -23,7 +26,7 @@ class ColumnShape:
     The intercept aside, a score is the sum of what all columns add. Of three or more classes
     ``values`` has a line for each class, and ``missing`` and ``importance`` a number.
 
-    Attributes
+    Parameters
     ----------
     column
         What is declared.
@@ -72,3 +75,24 @@ class ColumnShape:
         every = np.append(self.values, np.reshape(self.missing, (*self.values.shape[:-1], 1)), -1)
         found = np.sqrt((self.shares * every**2).sum(axis=-1))
         return float(found) if found.ndim == 0 else found
+
+    def extremes(self) -> tuple[str, str, str]:
+        """Say where least and most is added, and how much where a value is missing.
+
+        Among the cells that hold all rows but one in a hundred.
+        """
+        order = np.argsort(-self.shares[:-1], kind="stable")
+        reached = np.cumsum(self.shares[order]) - self.shares[order]
+        lines, known = np.atleast_2d(self.values), order[reached < ALMOST_ALL]
+        found = []
+        for choose in (np.argmin, np.argmax):
+            line, place = np.unravel_index(choose(lines[:, known]), (len(lines), known.size))
+            cell = int(known[place])
+            found.append(f"{lines[line, cell]:+.3g} at {self._name_of(cell)}")
+        missing = ", ".join(f"{value:+.3g}" for value in np.atleast_1d(self.missing))
+        return found[0], found[1], missing if np.any(self.missing != 0) else ""
+
+    def _name_of(self, cell: int) -> str:
+        if isinstance(self.column, Category):
+            return str(self.levels[cell])
+        return f"{(self.edges[cell] + self.edges[cell + 1]) / 2:.4g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -227,9 +228,9 @@ class MarginalSplits(Mechanism):
         multiplier = gaussian_multiplier(budget, distance=distance_of_gaussian(layout.kinds.size))
         noise = SplitNoise.gaussian(layout, unit, multiplier)
         if self.law is None:
-            other = SplitNoise.laplace(layout, unit, budget.epsilon)
-            if other.size < noise.size:
-                noise = other
+            with suppress(CalibrationError):
+                other = SplitNoise.laplace(layout, unit, budget.epsilon)
+                noise = min(noise, other, key=lambda planned: planned.size)
         return _plan(question, budget, unit, noise)
 
 

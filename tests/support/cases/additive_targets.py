@@ -8,13 +8,11 @@ import numpy as np
 
 from discreet.data import Interval
 from discreet.mechanisms import AdditiveModel
-from discreet.mechanisms.additive_model import frame_bounds
-from discreet.mechanisms.additive_objectives import TargetSettings, objective_of
+from discreet.mechanisms.additive_objectives import TargetSettings
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import AdditiveProblem, Marginals
-from support.cases.additive_models import FRAME, AdditiveModelCase
+from support.cases.additive_models import AdditiveModelCase
 from support.cases.base import Data, hostile_row, l2
-from support.cases.staged import minimiser_part
 
 
 @dataclass(frozen=True)
@@ -25,16 +23,9 @@ class AdditiveTargetCase(AdditiveModelCase):
 
     centre: float
 
-    def second_part(self, plan):
-        objective, width = objective_of(self.question), FRAME.width + 1
+    def frame(self, plan, rows, frame, region):
         settings = TargetSettings(50.0, 1.0, 1.0, self.question.ridge, self.centre, 0.04)
-        bounds = frame_bounds(self.question, width)
-        second = plan.second.settle(objective.loss(settings), settings.ridge)
-        return minimiser_part(
-            second.narrow(width),
-            lambda rows: objective.place(rows, settings).transform(FRAME.apply, bounds),
-            self.unit,
-        )
+        return super().frame(plan, plan.objective.place(rows, settings), frame, region)
 
 
 def _cases():
