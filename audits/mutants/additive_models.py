@@ -15,8 +15,9 @@ from audits.mutants.stages import ADD, SMALL_DELTA, promised
 from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.data import LabelSet, OpenRows
+from discreet.geometry import L2Ball
 from discreet.mechanisms import AdditiveModel
-from discreet.mechanisms.additive_model import frame_bounds
+from discreet.mechanisms.additive_model import bounds_within
 from discreet.mechanisms.additive_objectives import CLASS_POWER, CLASS_TERMS, count_terms
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame, make_frame
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
@@ -50,7 +51,7 @@ def _peeking(name: str, breaks: str, more: list[float], peek: Peek, times: int =
         marginals, terms = peek(rows, PLAN.marginals(released))
         frame: AdditiveFrame = make_frame(QUESTION.marginals, marginals, terms, 10.0)
         framed = replace(frame, length=settings.length)
-        coefficients = PLAN.run_in(framed, settings, rows, noise)
+        coefficients = PLAN.run_in(framed, settings, rows, noise)[0, 0]
         padding = np.zeros(PLAN.widest - coefficients.size)
         folded = np.concatenate(framed.shapes(coefficients)[0])
         return np.concatenate([coefficients, padding, folded])
@@ -122,24 +123,56 @@ def levels_pooled_by_exact_counts() -> Mutant:
     )
 
 
-def marginals_not_accounted_for() -> BoundMutant:
-    # A loss that is straight where it matters: both stages are Gaussians that move.
+def _left_out(name: str, breaks: str, taken: AdditiveModel, done: AdditiveModel) -> BoundMutant:
+    """Return a plan whose noise is that of ``taken``, though what is released is as of ``done``."""
+    # A loss that is straight where it matters: all stages are Gaussians that move.
     question = replace(QUESTION, ridge=4000.0, margin=40.0)
 
-    def reached(share: float) -> float:
-        plan: Any = AdditiveModel(share).plan(question, SMALL_DELTA, ADD)
+    def reached(planned: AdditiveModel) -> float:
+        plan: Any
+        full: Any
+        plan, full = (one.plan(question, SMALL_DELTA, ADD) for one in (planned, done))
         row = plan.second.minimiser.problem.bounds.row_norm()
-        apart = math.hypot(PLAN.noise.sensitivity, row / plan.second.scale)
-        return Gaussian(apart).delta(SMALL_DELTA.epsilon)
+        apart = [full.noise.sensitivity, *[row / plan.second.scale] * full.fits]
+        if full.counts is not None:
+            apart.append(full.counts.profile.ideal.mu)
+        return Gaussian(math.hypot(*apart)).delta(SMALL_DELTA.epsilon)
 
     return BoundMutant(
-        name="marginals left out of the account",
-        breaks="Coefficients have the whole budget, and the marginals come on top of it.",
+        name=name,
+        breaks=breaks,
         mechanism="additive_model",
         measure="delta",
         claimed=SMALL_DELTA.delta,
-        reached=lambda: reached(1e-6),
-        reached_by_original=lambda: reached(AdditiveModel().share),
+        reached=lambda: reached(taken),
+        reached_by_original=lambda: reached(done),
+    )
+
+
+def marginals_not_accounted_for() -> BoundMutant:
+    return _left_out(
+        "marginals left out of the account",
+        "Coefficients have the whole budget, and the marginals come on top of it.",
+        AdditiveModel(1e-6),
+        AdditiveModel(),
+    )
+
+
+def fits_not_accounted_for() -> BoundMutant:
+    return _left_out(
+        "four fits of an additive model with the noise of one",
+        "Each fit reads the rows again.",
+        AdditiveModel(),
+        AdditiveModel(fits=4),
+    )
+
+
+def score_counts_not_accounted_for() -> BoundMutant:
+    return _left_out(
+        "scores of an additive model counted for nothing",
+        "The shapes are public, the rows that they are counted of are not.",
+        AdditiveModel(),
+        AdditiveModel(counts_scores=True),
     )
 
 
@@ -149,7 +182,7 @@ def lengths_from_a_running_sum() -> BoundMutant:
     short = replace(frame, length=frame.length / 4)  # so that rows are clipped
     generator = np.random.default_rng(1)
     cells = np.column_stack([generator.integers(17, size=2000), generator.integers(3, size=2000)])
-    bounds = frame_bounds(QUESTION, frame.width + 1)
+    bounds = bounds_within(QUESTION, L2Ball(1.0), frame.width + 1, LabelSet([-1, 1]))
 
     def clipped(rows: Array) -> Array:
         opened = open_data((rows.astype(float), np.ones(len(rows))), QUESTION.bounds, ADD)
@@ -182,4 +215,6 @@ MUTANTS: tuple[Broken, ...] = (
     coefficient_for_one_missing_value(),
     levels_pooled_by_exact_counts(),
     marginals_not_accounted_for(),
+    fits_not_accounted_for(),
+    score_counts_not_accounted_for(),
 )

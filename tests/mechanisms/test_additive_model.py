@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from discreet.data import Interval, LabelSet
-from discreet.errors import CalibrationError, InputError, PrivacyError
+from discreet.errors import CalibrationError, InputError, NotAccepted, PrivacyError
 from discreet.mechanisms import AdditiveModel
+from discreet.mechanisms.objective_perturbation import ExactMinimiser
 from discreet.mechanisms.summing.additive_tables import widest_frame
+from discreet.mechanisms.summing.score_counts import BINS, EDGES
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import AdditiveProblem, Marginals
@@ -98,6 +101,106 @@ def test_targets_stay_within_what_is_planned_for_whatever_is_released(unit):
         assert plan.second.narrow(frame.width + 1).objective_noise == noise
 
 
+def test_weights_count_in_the_second_stage_alone_and_are_in_its_noise():
+    weighted = replace(QUESTION, max_weight=3.0, ridge=3 * QUESTION.ridge)
+    plan = AdditiveModel().plan(weighted, Budget(1.0, 1e-6), ADD)
+    plain = AdditiveModel().plan(QUESTION, Budget(1.0, 1e-6), ADD)
+    assert plan.second.objective_noise == pytest.approx(3 * plain.second.objective_noise)
+    assert plan.noise.sensitivity == plain.noise.sensitivity
+    cells, labels = curved_rows(300)
+    counts = np.random.default_rng(2).integers(0, 4, size=300)
+    rows = open_rows(cells, labels, weights=counts.astype(float), bounds=weighted.bounds, unit=ADD)
+    numbers = plan.noise.layout.count(rows)
+    np.testing.assert_array_equal(numbers, plan.noise.layout.count(opened(cells, labels)))
+    exact = AdditiveModel().plan(weighted, Budget(math.inf), ADD)
+    frame, settings = exact.settle_from(numbers.astype(float))
+    repeated = opened(np.repeat(cells, counts, axis=0), np.repeat(labels, counts))
+    found, expected = (
+        exact.run_in(frame, settings, each, RehearsalNoise(1)) for each in (rows, repeated)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert np.abs(expected).max() > 0.1
+
+
+def test_scores_are_counted_as_the_released_shapes_give_them():
+    plan = AdditiveModel(counts_scores=True).plan(QUESTION, Budget(math.inf), ADD)
+    cells, labels = curved_rows(3000)
+    read = plan.read(plan.run(opened(cells, labels), RehearsalNoise(1)))
+    shapes, constant = read.shapes()
+    places = cells.astype(int)
+    scores = constant + sum(shape[places[:, j]] for j, shape in enumerate(shapes))
+    bins = np.searchsorted(EDGES, scores)
+    for offset, label in ((0, -1.0), (BINS, 1.0)):
+        expected = np.bincount(bins[labels == label], minlength=BINS)
+        assert np.abs(read.counts[offset : offset + BINS] - expected).sum() <= 2  # at an edge
+
+
+@pytest.mark.parametrize("unit", [ADD, ReplaceOne()], ids=lambda unit: unit.name)
+def test_counts_are_paid_for_within_the_budget(unit):
+    budget, noise = Budget(1.0, 1e-6), {}
+    for counts_scores in (False, True):
+        mechanism = AdditiveModel(counts_scores=counts_scores)
+        plan = mechanism.plan(replace(QUESTION, ridge=3.2), budget, unit)
+        assert 0.99 < plan.guarantee.epsilon(1e-6) <= 1 + 1e-12
+        noise[counts_scores] = plan.second.objective_noise
+    assert noise[True] == pytest.approx(noise[False] * math.sqrt(0.91 / 0.88), rel=2e-3)
+    rows = open_rows(*curved_rows(500), bounds=QUESTION.bounds, unit=unit)
+    assert plan.read(plan.run(rows, RehearsalNoise(1))).counts.shape == (2 * BINS,)
+
+
+def test_each_class_has_functions_of_its_own_against_the_rest():
+    labels = LabelSet([0, 1, 2])
+    question = AdditiveProblem(Marginals((None, 3), labels, max_rows=10**6), ridge=6.0)
+    plan = AdditiveModel().plan(question, Budget(1.0, 1e-8), ADD)
+    generator = np.random.default_rng(4)
+    cells = np.column_stack(
+        [generator.integers(256, size=20_000), generator.integers(3, size=20_000)]
+    )
+    classes = np.where(np.abs(cells[:, 0] - 128) < 40, 2, cells[:, 0] > 128).astype(float)
+    rows = open_rows(cells.astype(float), classes, bounds=question.bounds, unit=ADD)
+    shapes, constants = plan.shapes(plan.run(rows, RehearsalNoise(1)))
+    assert [shape.shape for shape in shapes] == [(3, 257), (3, 4)]
+    scores = constants + shapes[0][:, cells[:, 0]].T + shapes[1][:, cells[:, 1]].T
+    assert np.mean(scores.argmax(axis=1) == classes) > 0.9
+    one = AdditiveModel().plan(QUESTION, Budget(1.0, 1e-8), ADD)
+    assert plan.second.objective_noise > math.sqrt(3) * one.second.objective_noise
+
+
+@pytest.mark.parametrize(
+    ("unit", "ridge", "most"), [(ADD, 8.4, 1.03), (ReplaceOne(), 16.8, 1.02)], ids=["add", "swap"]
+)
+def test_four_fits_cost_little_more_noise_than_one_if_the_ridge_is_strong(unit, ridge, most):
+    one = AdditiveModel().plan(replace(QUESTION, ridge=ridge), Budget(1.0, 1e-6), unit)
+    four = AdditiveModel(fits=4).plan(replace(QUESTION, ridge=ridge), Budget(1.0, 1e-6), unit)
+    averaged = four.second.objective_noise / 2
+    assert one.second.objective_noise < averaged < most * one.second.objective_noise
+    assert four.guarantee.epsilon(1e-6) <= 1 + 1e-12
+
+
+def test_bands_cover_the_shapes_that_there_were_without_noise_as_often_as_they_say():
+    question = replace(QUESTION, ridge=8.4)
+    plan = AdditiveModel(fits=4).plan(question, Budget(1.0, 1e-6), ADD)
+    rows, covered = opened(*curved_rows(3000)), []
+    for seed in range(40):
+        read = plan.read(plan.run(rows, RehearsalNoise(seed)))
+        exact = ExactMinimiser(plan.second.minimiser, plan.second.guarantee)
+        without = replace(plan, second=exact, fits=1)
+        coefficients = without.run_in(read.frame, read.settings, rows, RehearsalNoise(1))
+        truth, _ = replace(read, coefficients=coefficients).shapes()
+        for shape, true, band in zip(read.shapes()[0], truth, read.bands(), strict=True):
+            covered.append(np.mean(np.abs(shape - true)[:-1] <= band[:-1]))
+    # 120 shapes with some two independent parts each: a deviation of .015.
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.04)
+    with pytest.raises(InputError, match="a band needs repeats"):
+        replace(read, coefficients=coefficients).bands()
+
+
+def test_what_was_taken_as_public_stands_in_the_guarantee():
+    question = replace(QUESTION, assumed=("the labels, as found in the data",))
+    plan = AdditiveModel().plan(question, Budget(1.0, 1e-6), ADD)
+    assert "the labels, as found in the data" in plan.guarantee.public_facts
+
+
 def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():
     plan = AdditiveModel().plan(QUESTION, Budget(1.0, 1e-6), ADD)
     with pytest.raises(PrivacyError, match="wider than was planned"):
@@ -107,7 +210,9 @@ def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():
 def test_what_has_no_proof_is_refused():
     with pytest.raises(CalibrationError, match="delta > 0"):
         AdditiveModel().plan(QUESTION, Budget(1.0), ADD)
-    with pytest.raises(InputError, match="labels -1 and 1, or for a number"):
+    with pytest.raises(InputError, match="for classes or for a number"):
         AdditiveProblem(Marginals((None,), LabelSet([0, 1])), ridge=1.0)
-    with pytest.raises(InputError, match="a margin is for two classes"):
+    with pytest.raises(NotAccepted, match="counted of two classes"):
+        AdditiveModel(counts_scores=True).plan(TARGET, Budget(1.0, 1e-6), ADD)
+    with pytest.raises(InputError, match="a margin is for classes"):
         AdditiveProblem(Marginals((None,), Interval(0, 1)), ridge=1.0, margin=1.0)

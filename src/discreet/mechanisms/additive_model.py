@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError
-from discreet.geometry import L2Ball
+from discreet.errors import CalibrationError, PrivacyError
+from discreet.geometry import ConvexSet, L2Ball
 from discreet.mechanisms.additive_objectives import AdditiveObjective, objective_of
+from discreet.mechanisms.additive_release import AdditiveRelease, limits_of, scores_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.objective_perturbation import (
@@ -28,14 +29,18 @@ from discreet.mechanisms.summing.additive_tables import (
 )
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
+from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.noise import Noise
-from discreet.privacy import Budget, Guarantee, Unit, gaussian_multiplier
-from discreet.questions import AdditiveProblem, Problem, Question
+from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
+from discreet.questions import AdditiveProblem, Labels, LabelSet, Problem, Question
 from discreet.questions.bounds import Bounds
 from discreet.record import Tolerance
 
 MARGINAL_SHARE = 0.09
 """The share of mu squared that goes into the marginals."""
+
+MOST_FITS = 100
+"""Of one release; the noise of each grows with the root of their number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,22 +48,28 @@ class AdditiveModelPlan(Plan):
     """Noisy marginals, then coefficients of functions in the frame that they give.
 
     What is released: the marginals' numbers, then what they settled, then coefficients in the frame
-    (the constant's last), followed by zeros up to the most there can be.
+    (the constant's last), those of each problem and each repeat followed by zeros up to the most
+    there can be; then counts of scores, if they are asked for. ``read`` takes it apart.
     """
 
     question: AdditiveProblem
     noise: SplitNoise
-    second: ObjectivePerturbationPlan | ExactMinimiser
+    second: ObjectivePerturbationPlan | ExactMinimiser  # of one problem
     guarantee: Guarantee
     reason: str = ""
+    fits: int = 1
+    counts: ScoreCounts | None = None
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return (*grid_tolerances(self.noise.grid, "the noise on counts"), *self.second.tolerances)
+        first = grid_tolerances(self.noise.grid, "the noise on counts")
+        if self.counts is not None:
+            first += grid_tolerances(self.counts.grid, "the noise on counts of scores")
+        return (*first, *self.second.tolerances)
 
     @property
     def widest(self) -> int:
-        """The most coefficients that there can be."""
+        """The most coefficients that one problem can have."""
         return widest_frame(self.question.marginals.levels)
 
     @property
@@ -67,19 +78,38 @@ class AdditiveModelPlan(Plan):
         return objective_of(self.question)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        released = self.noise.hide(self.noise.layout.count(rows), noise)[0]
-        frame, settings = self.settle_from(released)  # public: made of noisy numbers alone
+        numbers = self.noise.hide(self.noise.layout.count(rows), noise)[0]
+        frame, settings = self.settle_from(numbers)  # public: made of noisy numbers alone
         coefficients = self.run_in(frame, settings, rows, noise)
-        padding = np.zeros(self.widest - coefficients.size)
-        return np.concatenate([released, astuple(settings), coefficients, padding])
+        padded = np.zeros((*coefficients.shape[:-1], self.widest))
+        padded[..., : coefficients.shape[-1]] = coefficients
+        value = np.concatenate([numbers, astuple(settings), padded.ravel()])
+        if self.counts is None:
+            return value
+        return np.append(value, self._count_scores(rows, value, noise))
 
-    def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Vector:
-        """Return coefficients in a frame that is public, with noise."""
+    def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Array:
+        """Return coefficients in a frame that is public, with noise: by problem and by repeat."""
         objective, width = self.objective, frame.width + 1
-        plan = self.second.settle(objective.loss(settings), settings.ridge)
+        plan = self.second.settle(objective.loss(settings), settings.ridge).narrow(width)
         placed = objective.place(rows, settings)
-        framed = placed.transform(frame.apply, frame_bounds(self.question, width))
-        return np.asarray(plan.narrow(width).run(framed, noise))
+        framed = placed.transform(frame.apply, self._bounds(L2Ball(1.0), width))
+        return np.array([
+            [plan.run(each, noise) for _ in range(self.fits)] for each in objective.each(framed)
+        ])  # fmt: skip
+
+    def _bounds(self, region: ConvexSet, width: int) -> Bounds:
+        return bounds_within(self.question, region, width, self.objective.labels)
+
+    def _count_scores(self, rows: OpenRows, value: Vector, noise: Noise) -> Vector:
+        """Return noisy counts of rows by class and score, which the coefficients give them."""
+        counts, read = self.counts, self.read(value)
+        if counts is None:
+            raise PrivacyError("scores were counted that no budget was planned for.")
+        shapes, constant = read.shapes()
+        frame, region = scores_of(read.frame, shapes), limits_of(shapes)
+        scored = rows.transform(frame.apply, self._bounds(region, len(shapes) + 1))
+        return counts.release(scored, np.append(np.ones(len(shapes)), constant), noise)
 
     def marginals(self, released: Vector) -> ReleasedMarginals:
         """Return what the first numbers of a release say of rows: public."""
@@ -89,7 +119,9 @@ class AdditiveModelPlan(Plan):
     def settle_from(self, released: Vector) -> tuple[AdditiveFrame, Any]:
         """Return the frame and the objective's settings that noisy marginals give: public."""
         question, marginals = self.question.marginals, self.marginals(released)
-        objective, sigma = self.objective, self.second.objective_noise
+        # Repeats are averaged, and that leaves the noise of one with all of the budget.
+        sigma = self.second.objective_noise / math.sqrt(self.fits)
+        objective = self.objective
         singles = sum(1 if count is None else count for count in question.levels)
         signal = marginals.rows / (sigma * singles) if sigma else math.inf
         parts = math.sqrt(len(question.levels) + 1)
@@ -98,22 +130,34 @@ class AdditiveModelPlan(Plan):
         settings = objective.settle_in(frame, marginals, sigma)
         return replace(frame, length=settings.length), settings
 
-    def shapes(self, released: Vector) -> tuple[tuple[Vector, ...], float]:
+    def read(self, released: Vector) -> AdditiveRelease:
+        """Take a release apart: public."""
+        frame, settings = self.settle_from(released)
+        objective = self.objective
+        start = self.noise.layout.kinds.size + objective.settled
+        shape = (objective.problems, self.fits, self.widest)
+        end = start + math.prod(shape)
+        coefficients = np.reshape(released[start:end], shape)[..., : frame.width + 1]
+        unit, centre = objective.to_units(settings)
+        counts = None if self.counts is None else np.asarray(released[end:])
+        return AdditiveRelease(frame, settings, coefficients, unit, centre, counts)
+
+    def shapes(self, released: Vector) -> tuple[tuple[Array, ...], Any]:
         """Return what each cell of every column adds to a score, and the constant: public.
 
-        For a target in its own units, which may lead out of its range.
+        For a target in its own units, which may lead out of its range; of three or more classes for
+        each of them.
         """
-        frame, settings = self.settle_from(released)
-        start = self.noise.layout.kinds.size + self.objective.settled
-        shapes, constant = frame.shapes(released[start : start + frame.width + 1])
-        unit, centre = self.objective.to_units(settings)
-        return tuple(unit * shape for shape in shapes), unit * constant + centre
+        return self.read(released).shapes()
 
 
-def frame_bounds(question: AdditiveProblem, width: int) -> Bounds:
-    """Return what is declared about rows in a frame of so many features."""
-    labels = objective_of(question).labels
-    return Bounds(L2Ball(1.0), width, labels=labels, max_rows=question.bounds.max_rows)
+def bounds_within(
+    question: AdditiveProblem, region: ConvexSet, width: int, labels: Labels
+) -> Bounds:
+    """Return what is declared about rows of so many features within a region."""
+    stated = question.bounds
+    weight, rows = stated.max_weight, stated.max_rows
+    return Bounds(region, width, labels=labels, max_weight=weight, max_rows=rows)
 
 
 @dataclass(frozen=True)
@@ -124,6 +168,13 @@ class AdditiveModel(Mechanism):
     ----------
     share
         The share of mu squared that goes into the marginals.
+    fits
+        How many times the functions are learnt, with noise of its own each time; their average is
+        nearly as good as one, and says how far noise moves it. Four for bands.
+    counts_scores
+        Whether rows are counted too, by class and by the score that the released functions give
+        them; for two classes. The noisy counts come last (``summing/score_counts.py``), and make
+        probabilities of scores.
 
     Examples
     --------
@@ -139,33 +190,59 @@ class AdditiveModel(Mechanism):
     name: ClassVar[str] = "additive_model"
 
     share: float = MARGINAL_SHARE
+    fits: int = 1
+    counts_scores: bool = False
 
     def __post_init__(self) -> None:
         _checks.positive(share=self.share)
         _checks.fraction(share=self.share)
+        _checks.whole(fits=self.fits, at_least=1, at_most=MOST_FITS)
+
+    @property
+    def share_beside(self) -> float:
+        """The share of mu squared that marginals and counts have."""
+        return self.share + (COUNTED_SHARE if self.counts_scores else 0.0)
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
-        if isinstance(question, AdditiveProblem):
-            return YES
-        return Verdict(False, "additive_model adds functions of columns; use "
-                              "objective_perturbation for linear models.")  # fmt: skip
+        if not isinstance(question, AdditiveProblem):
+            return Verdict(False, "additive_model adds functions of columns; use "
+                                  "objective_perturbation for linear models.")  # fmt: skip
+        if self.counts_scores and objective_of(question).labels != LabelSet([-1, 1]):
+            return Verdict(
+                False, "scores are counted of two classes; use counts_scores=False for others."
+            )
+        return YES
 
     def _plan(self, question: AdditiveProblem, budget: Budget, unit: Unit) -> AdditiveModelPlan:
         if budget.is_private and budget.delta == 0:
             raise CalibrationError("an additive model needs delta > 0; use a linear one without.")
-        layout = SplitLayout(question.marginals)
-        noise = SplitNoise(layout, unit)
+        layout, rows = SplitLayout(question.marginals), question.bounds.max_rows
+        noise, beside, counts = SplitNoise(layout, unit), list[Profile](), None
         if budget.is_private:
             multiplier = gaussian_multiplier(budget) / math.sqrt(self.share)
             noise = SplitNoise.gaussian(layout, unit, multiplier)
-        widest = widest_frame(question.marginals.levels)
-        problem = Problem(
-            objective_of(question).planned, frame_bounds(question, widest), question.ridge
-        )
+            beside.append(noise.profile)
+        if self.counts_scores:
+            counts = ScoreCounts.within_budget(budget, unit, rows)
+            beside += [] if counts.profile is None else [counts.profile]
+        objective, widest = objective_of(question), widest_frame(question.marginals.levels)
         second = ObjectivePerturbation(settles_later=True).plan_beside(
-            problem, budget, unit, beside=noise.profile if budget.is_private else None
+            Problem(
+                objective.planned,
+                bounds_within(question, L2Ball(1.0), widest, objective.learnt),
+                question.ridge,
+                assumed=question.assumed,
+            ),
+            budget,
+            unit,
+            beside=compose(beside) if beside else None,
+            times=objective.problems * self.fits,
         )
         if not isinstance(second, ObjectivePerturbationPlan | ExactMinimiser):
             raise CalibrationError("the second stage has to be objective perturbation.")
         reason = f"{self.share:.0%} of the budget for marginals, then {second.reason}"
-        return AdditiveModelPlan(question, noise, second, second.guarantee, reason)
+        if counts is not None:
+            reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"
+        return AdditiveModelPlan(
+            question, noise, second, second.guarantee, reason, self.fits, counts
+        )

@@ -1,4 +1,4 @@
-"""What an additive model minimises: margin logistic for two classes, pseudo-Huber for a number.
+"""What an additive model minimises: margin logistic for classes, pseudo-Huber for a number.
 
 Loss, labels, and what the noise decides of them, from released marginals and public numbers alone.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
@@ -16,6 +17,7 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.losses import Loss, MarginLogistic, PseudoHuber
+from discreet.mechanisms.one_vs_rest import each_against_rest
 from discreet.mechanisms.signal_rules import (
     VANISHING_RIDGE,
     Settings,
@@ -94,6 +96,20 @@ class AdditiveObjective(ABC, Generic[AnySettings]):
     @abstractmethod
     def labels(self) -> Labels:
         """What the second stage knows of labels."""
+
+    @property
+    def learnt(self) -> Labels:
+        """The labels of one problem of the second stage."""
+        return self.labels
+
+    @property
+    def problems(self) -> int:
+        """How many problems there are."""
+        return 1
+
+    def each(self, rows: OpenRows) -> Iterator[OpenRows]:
+        """Yield the rows as each problem sees them."""
+        yield rows
 
     @abstractmethod
     def terms(self, signal: float, marginals: ReleasedMarginals) -> int:
@@ -178,6 +194,27 @@ class TwoClasses(AdditiveObjective[Settings]):
 
 
 @dataclass(frozen=True)
+class SeveralClasses(TwoClasses):
+    """Labels 0, 1, 2 and so on: each class against the rest, in one frame."""
+
+    @property
+    def labels(self) -> Labels:
+        return LabelSet(range(self.problems))
+
+    @property
+    def learnt(self) -> Labels:
+        return LabelSet([-1, 1])
+
+    @property
+    def problems(self) -> int:
+        labels = self.question.marginals.labels
+        return len(labels.values) if isinstance(labels, LabelSet) else 1
+
+    def each(self, rows: OpenRows) -> Iterator[OpenRows]:
+        return each_against_rest(rows, self.problems)
+
+
+@dataclass(frozen=True)
 class NumericTarget(AdditiveObjective[TargetSettings]):
     """A number within a declared range, from its mean, in units of the threshold of the loss.
 
@@ -227,8 +264,11 @@ def _measure(centre: float, unit: float, targets: Vector) -> Vector:
 
 def objective_of(question: AdditiveProblem) -> AdditiveObjective[Any]:
     """Return what is minimised for labels of this kind."""
-    is_number = isinstance(question.marginals.labels, Interval)
-    return NumericTarget(question) if is_number else TwoClasses(question)
+    labels = question.marginals.labels
+    if isinstance(labels, Interval):
+        return NumericTarget(question)
+    is_of_two = isinstance(labels, LabelSet) and len(labels.values) == 2
+    return TwoClasses(question) if is_of_two else SeveralClasses(question)
 
 
 def count_terms(factor: float, signal: float, power: float) -> int:

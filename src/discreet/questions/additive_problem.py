@@ -1,8 +1,8 @@
-"""A model that adds one function of each column, for two classes or for a number."""
+"""A model that adds one function of each column, for classes or for a number."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -15,8 +15,9 @@ from discreet.questions.marginals import Marginals
 class AdditiveProblem(Question):
     r"""Learn f(x) = b + f_1(x_1) + f_2(x_2) + ... from rows of cells.
 
-    Functions are made of the columns' marginals, which are released first. Labels are -1 and 1, or
-    a number within an interval, for which the loss is a smooth Huber loss.
+    Functions are made of the columns' marginals, which are released first. Labels are -1 and 1; or
+    0, 1, 2 and so on, with functions for each class against the rest; or a number within an
+    interval, for which the loss is a smooth Huber loss.
 
     Parameters
     ----------
@@ -25,15 +26,18 @@ class AdditiveProblem(Question):
     ridge
         The least strength of the penalty, in a frame where rows have norm at most one.
     margin
-        What the loss :math:`\log(1 + e^{m - y f(x)})` of two classes asks for; None to settle it
+        What the loss :math:`\log(1 + e^{m - y f(x)})` of classes asks for; None to settle it
         by what the marginals say of the noise.
+    max_weight
+        The largest weight a row may carry; None if rows carry no weight. Weights play no part in
+        the marginals.
     assumed
         What whoever asks took as public because it was found in the data.
 
     Attributes
     ----------
     bounds
-        Those of the marginals.
+        Those of the marginals, and of weights.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class AdditiveProblem(Question):
     marginals: Marginals
     ridge: float
     margin: float | None = None
+    max_weight: float | None = None
     assumed: tuple[str, ...] = ()
     bounds: Bounds = field(init=False, repr=False)
 
@@ -54,14 +59,20 @@ class AdditiveProblem(Question):
         _checks.positive(ridge=self.ridge)
         labels = self.marginals.labels
         is_number = isinstance(labels, Interval)
-        if not (is_number or (isinstance(labels, LabelSet) and tuple(labels.values) == (-1, 1))):
+        if not (is_number or (isinstance(labels, LabelSet) and _is_of_classes(labels))):
             raise InputError(
-                "an additive model is for labels -1 and 1, or for a number; declare "
-                "LabelSet([-1, 1]) or an Interval."
+                "an additive model is for classes or for a number; declare LabelSet([-1, 1]), "
+                "LabelSet([0, 1, 2]) and so on, or an Interval."
             )
         if self.margin is not None:
             _checks.not_negative(margin=self.margin)
             if is_number:
-                raise InputError("a margin is for two classes; leave it out.")
+                raise InputError("a margin is for classes; leave it out.")
         object.__setattr__(self, "ridge", float(self.ridge))
-        object.__setattr__(self, "bounds", self.marginals.bounds)
+        bounds = replace(self.marginals.bounds, max_weight=self.max_weight)
+        object.__setattr__(self, "bounds", bounds)
+
+
+def _is_of_classes(labels: LabelSet) -> bool:
+    count = len(labels.values)
+    return labels.values == (-1, 1) or (count > 2 and labels.values == tuple(range(count)))

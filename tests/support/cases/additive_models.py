@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from discreet.data import LabelSet
+from discreet.geometry import L2Ball
+from discreet.losses import MarginLogistic
 from discreet.mechanisms import AdditiveModel
-from discreet.mechanisms.additive_model import frame_bounds
+from discreet.mechanisms.additive_model import bounds_within
+from discreet.mechanisms.additive_release import limits_of, scores_of
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.objective_perturbation import ExactMinimiser
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame
+from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import AdditiveProblem, Marginals
 from support.cases.base import Data, hostile_row, l2
@@ -22,48 +28,95 @@ from support.silent import SilentNoise
 FRAME = AdditiveFrame((np.zeros((17, 1)), np.zeros((4, 1))), 1.0, 50.0)
 """Any will do: in this one rows are their constant, so that slopes have their full size."""
 
+SHAPES = np.linspace(-9, 9, 17), np.zeros(4)
+"""Of functions that tell the ends of the pair apart, where scores are counted."""
+
 
 @dataclass(frozen=True)
 class AdditiveModelCase(StagedCase):
-    """Both stages, the second as it is once the frame is public."""
+    """All stages, the second as it is once the frame is public."""
 
     def parts(self, plan):
-        first, width = plan.noise, FRAME.width + 1
-        scales = scales_of(first)
-        second = plan.second.settle(plan.second.minimiser.problem.loss, self.question.ridge)
-        second = second.settle(replace(second.settled.loss, margin=40.0), self.question.ridge)
-        bounds = frame_bounds(self.question, width)
-        return (
-            Part(
-                lambda rows, noise: (
-                    plan.noise.hide(plan.noise.layout.count(rows), noise)[0] / scales
-                ),
-                plan.noise.sensitivity * (1 + 1e-12),
+        width, loss = FRAME.width + 1, plan.objective.planned
+        if isinstance(loss, MarginLogistic):
+            loss = replace(loss, margin=40.0)
+        second = plan.second.settle(loss, self.question.ridge).narrow(width)
+        return [
+            first_stage(plan.noise),
+            *(
+                minimiser_part(second, partial(self.see, plan, number), self.unit)
+                for number in range(plan.objective.problems)
+                for _ in range(plan.fits)
             ),
-            minimiser_part(
-                second.narrow(width), lambda rows: rows.transform(FRAME.apply, bounds), self.unit
-            ),
-        )
+            *([] if plan.counts is None else [self.last_stage(plan)]),
+        ]
+
+    def frame(self, plan, rows, frame, region):
+        """Return rows in a frame that is public."""
+        width, labels = frame.width + 1, plan.objective.labels
+        return rows.transform(frame.apply, bounds_within(self.question, region, width, labels))
+
+    def see(self, plan, number, rows):
+        """Return rows as a problem of the second stage sees them."""
+        framed = self.frame(plan, rows, FRAME, L2Ball(1.0))
+        return next(islice(plan.objective.each(framed), number, None))
+
+    def last_stage(self, plan):
+        counts = plan.counts
+
+        def run(rows, noise):
+            scored = self.frame(plan, rows, scores_of(FRAME, SHAPES), limits_of(SHAPES))
+            return counts.release(scored, np.ones(3), noise) / counts.grid.scale
+
+        return Part(run, counts.profile.ideal.mu)
 
     def silent_answer(self, plan, data):
         second = ExactMinimiser(plan.second.minimiser, plan.second.guarantee)
         exact = replace(plan, noise=SplitNoise(plan.noise.layout, self.unit), second=second)
+        if plan.counts is not None:
+            exact = replace(exact, counts=ScoreCounts(None, None, False))
         return exact.run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
         return 2 * plan.second.minimiser.radius + plan.second.mask.grid.step
 
 
-def _cases():
-    question = AdditiveProblem(
-        Marginals((None, 3), LabelSet([-1, 1]), depth=4, max_rows=2**20), ridge=4000.0, margin=40.0
+def first_stage(splits):
+    """The noisy marginals, each number in units of its noise."""
+    scales = scales_of(splits)
+    return Part(
+        lambda rows, noise: splits.hide(splits.layout.count(rows), noise)[0] / scales,
+        splits.sensitivity * (1 + 1e-12),
     )
-    ends, labels = np.array([[0.0, 0.0], [15.0, 2.0]]), np.array([-1.0, 1.0])
-    for unit, *sides in ((AddRemoveOne(), [0], [0, 1]), (ReplaceOne(), [0], [1])):
-        pair = tuple(Data(ends[at], labels[at]) for at in sides)
-        row, budget = hostile_row(2, (-1.0, 1.0)), Budget(1.0, 1e-6)
-        label = f"additive model, {unit.name}"
-        yield AdditiveModelCase(label, AdditiveModel(), question, unit, budget, pair, row, l2)
+
+
+CLASSES = {-1.0: LabelSet([-1, 1]), 0.0: LabelSet([0, 1, 2])}
+"""Two classes, and three, by the first of them."""
+
+
+def _cases():
+    ends = np.array([[0.0, 0.0], [15.0, 2.0]])
+    add, swap = (AddRemoveOne(), [0], [0, 1]), (ReplaceOne(), [0], [1])
+    plain, counted, twice = (
+        AdditiveModel(),
+        AdditiveModel(counts_scores=True),
+        AdditiveModel(fits=2),
+    )
+    # Classes are one against the rest: no replaced record changes all of these problems most.
+    for name, mechanism, first, relations in (
+        ("", plain, -1.0, (add, swap)),
+        (", counted", counted, -1.0, (add, swap)),
+        (", twice", twice, -1.0, (add, swap)),
+        (", three classes", plain, 0.0, (add,)),
+    ):
+        marginals = Marginals((None, 3), CLASSES[first], depth=4, max_rows=2**20)
+        question = AdditiveProblem(marginals, ridge=4000.0, margin=40.0)
+        labels = np.array([first, 1.0])
+        for unit, *sides in relations:
+            pair = tuple(Data(ends[at], labels[at]) for at in sides)
+            row, budget = hostile_row(2, CLASSES[first].values), Budget(1.0, 1e-6)
+            label = f"additive model{name}, {unit.name}"
+            yield AdditiveModelCase(label, mechanism, question, unit, budget, pair, row, l2)
 
 
 CASES = tuple(_cases())

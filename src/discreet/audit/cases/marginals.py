@@ -10,7 +10,7 @@ from discreet.audit.cases.base import Case
 from discreet.audit.statistical.pair import Pair
 from discreet.mechanisms import AdditiveModel, MarginalSplits
 from discreet.privacy import AddRemoveOne, Budget, Unit
-from discreet.questions import AdditiveProblem, LabelSet, Marginals
+from discreet.questions import AdditiveProblem, Interval, LabelSet, Marginals
 
 
 def marginal_splits(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -26,8 +26,14 @@ def marginal_splits(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
 
 
 def additive_model(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
-    marginals = Marginals((None, 2), LabelSet([-1, 1]), depth=2, max_rows=2**20)
-    question = AdditiveProblem(marginals, ridge=4000.0, margin=40.0)
-    case = next(marginal_splits(unit, budget, pure))
-    yield Case("additive model", AdditiveModel(), question, budget, case.pair, is_tight=False,
-               effort=10.0, remark="few rows: most of what is released is noise")  # fmt: skip
+    first, last = (np.array([[at, level]]) for at, level in ((0.0, 0.0), (3.0, 1.0)))
+    for name, labels in (("", LabelSet([-1, 1])), (" of a number", Interval(-1, 1))):
+        marginals = Marginals((None, 2), labels, depth=2, max_rows=2**20)
+        margin = 40.0 if isinstance(labels, LabelSet) else None
+        question = AdditiveProblem(marginals, ridge=4000.0, margin=margin)
+        low, high = (first, np.array([-1.0])), (last, np.array([1.0]))
+        both = np.concatenate([first, last]), np.array([-1.0, 1.0])
+        pair = Pair(low, both if isinstance(unit, AddRemoveOne) else high, unit)
+        yield Case(f"additive model{name}", AdditiveModel(), question, budget, pair,
+                   is_tight=False, effort=10.0,
+                   remark="few rows: most of what is released is noise")  # fmt: skip
