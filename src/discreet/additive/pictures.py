@@ -51,7 +51,8 @@ def draw_shapes(
         draw_shape(axes, name, shape)
     for axes in grid.flat[len(shapes) :]:
         axes.set_visible(False)
-    figure.supylabel(adds)
+    has_bands = any(shape.band is not None for shape in shapes.values())
+    figure.supylabel(f"{adds}\n(bands: noise for privacy alone)" if has_bands else adds)
     if classes is not None:
         figure.legend([str(name) for name in classes], loc="outside lower center", ncols=8)
     return figure
@@ -88,6 +89,11 @@ def _draw_numbers(axes: Any, shape: ColumnShape) -> None:
         colour = COLOUR if shape.values.ndim == 1 else f"C{place}"
         axes.plot(middles, np.where(known, line, np.nan), color=colour, lw=1.8, zorder=3)
         axes.plot(middles, line, color=colour, lw=0.7, ls=":", zorder=2, label="_unknown")
+        if shape.band is not None:
+            band = np.atleast_2d(shape.band)[place]
+            axes.fill_between(
+                middles, line - band, line + band, where=known, color=colour, alpha=0.2, lw=0
+            )
     axes.set_xlim(edges[0], edges[-1])
 
 
@@ -101,6 +107,9 @@ def _draw_levels(axes: Any, shape: ColumnShape) -> None:
         colour = COLOUR if shape.values.ndim == 1 else f"C{place}"
         axes.plot(places, line, "o", color=colour, ms=5, zorder=3)
         axes.vlines(places, 0, line, color=colour, lw=1.2, zorder=2)
+        if shape.band is not None:
+            band = np.atleast_2d(shape.band)[place]
+            axes.errorbar(places, line, band, fmt="none", color=colour, alpha=0.5, capsize=2)
     axes.set_xlim(-0.6, places.size - 0.4)
     if places.size <= MOST_LEVELS:
         names = [_shorten(str(level)) for level in shape.levels]
