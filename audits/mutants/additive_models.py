@@ -123,24 +123,56 @@ def levels_pooled_by_exact_counts() -> Mutant:
     )
 
 
-def marginals_not_accounted_for() -> BoundMutant:
-    # A loss that is straight where it matters: both stages are Gaussians that move.
+def _left_out(name: str, breaks: str, taken: AdditiveModel, done: AdditiveModel) -> BoundMutant:
+    """Return a plan whose noise is that of ``taken``, though what is released is as of ``done``."""
+    # A loss that is straight where it matters: all stages are Gaussians that move.
     question = replace(QUESTION, ridge=4000.0, margin=40.0)
 
-    def reached(share: float) -> float:
-        plan: Any = AdditiveModel(share).plan(question, SMALL_DELTA, ADD)
+    def reached(planned: AdditiveModel) -> float:
+        plan: Any
+        full: Any
+        plan, full = (one.plan(question, SMALL_DELTA, ADD) for one in (planned, done))
         row = plan.second.minimiser.problem.bounds.row_norm()
-        apart = math.hypot(PLAN.noise.sensitivity, row / plan.second.scale)
-        return Gaussian(apart).delta(SMALL_DELTA.epsilon)
+        apart = [full.noise.sensitivity, *[row / plan.second.scale] * full.fits]
+        if full.counts is not None:
+            apart.append(full.counts.profile.ideal.mu)
+        return Gaussian(math.hypot(*apart)).delta(SMALL_DELTA.epsilon)
 
     return BoundMutant(
-        name="marginals left out of the account",
-        breaks="Coefficients have the whole budget, and the marginals come on top of it.",
+        name=name,
+        breaks=breaks,
         mechanism="additive_model",
         measure="delta",
         claimed=SMALL_DELTA.delta,
-        reached=lambda: reached(1e-6),
-        reached_by_original=lambda: reached(AdditiveModel().share),
+        reached=lambda: reached(taken),
+        reached_by_original=lambda: reached(done),
+    )
+
+
+def marginals_not_accounted_for() -> BoundMutant:
+    return _left_out(
+        "marginals left out of the account",
+        "Coefficients have the whole budget, and the marginals come on top of it.",
+        AdditiveModel(1e-6),
+        AdditiveModel(),
+    )
+
+
+def fits_not_accounted_for() -> BoundMutant:
+    return _left_out(
+        "four fits of an additive model with the noise of one",
+        "Each fit reads the rows again.",
+        AdditiveModel(),
+        AdditiveModel(fits=4),
+    )
+
+
+def score_counts_not_accounted_for() -> BoundMutant:
+    return _left_out(
+        "scores of an additive model counted for nothing",
+        "The shapes are public, the rows that they are counted of are not.",
+        AdditiveModel(),
+        AdditiveModel(counts_scores=True),
     )
 
 
@@ -183,4 +215,6 @@ MUTANTS: tuple[Broken, ...] = (
     coefficient_for_one_missing_value(),
     levels_pooled_by_exact_counts(),
     marginals_not_accounted_for(),
+    fits_not_accounted_for(),
+    score_counts_not_accounted_for(),
 )

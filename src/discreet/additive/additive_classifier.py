@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from discreet import _checks
 from discreet._types import Array
 from discreet.additive.additive_estimator import AdditiveEstimator
-from discreet.data.given_column import GivenColumn
-from discreet.errors import InputError
 from discreet.estimators.class_model import ProbabilityModel
+from discreet.estimators.classifier import CALIBRATIONS
 from discreet.estimators.fields import with_fields
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.losses import MarginLogistic
+from discreet.mechanisms.additive_model import AdditiveModelPlan
 from discreet.mechanisms.additive_objectives import TwoClasses
+from discreet.mechanisms.additive_release import AdditiveRelease
+from discreet.policy.choosing_additive import AdditiveTask
 from discreet.policy.task import Asked
 from discreet.questions import LabelSet
 
@@ -37,23 +39,33 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
     margin
         What the loss asks for; zero is logistic regression. None for the rule, by how much noise
         there is: from 3, where noise dominates, down to 0, where it hardly matters.
+    calibration
+        ``"curve"`` spends 3 % of the budget on counts of scores, of which probabilities of two
+        classes are made, if enough rows are expected; with ``"none"``, log-odds are the score over
+        1 + margin / 2, which costs nothing.
+    expected_rows
+        Roughly how many rows there will be, declared and not counted. None for their number where
+        that is public, and ``max_rows`` otherwise.
 
     Attributes
     ----------
     cell_values_, cell_shares_
-        What each cell adds to the score, one line, and how large a share of rows it holds by the
-        noisy marginals: the cells of all columns one after another. ``shapes_`` has them by column.
+        What each cell adds to the score, a line, or one for each of three or more classes; and how
+        large a share of rows it holds by the noisy marginals: the cells of all columns one after
+        another. ``shapes_`` has them by column.
+    cell_bands_
+        How far noise may have moved each cell's value, if ``bands`` were asked for; else None.
     intercept_
-        The score of an average row.
+        The score of an average row, or one for each of three or more classes.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     multiclass_
-        None: there are two classes.
+        ``"one_vs_rest"`` for three or more classes, which share the budget; None for two.
     margin_
         The margin that the loss asked for.
     probability_curve_
         Two rows, scores and log-odds of the second class; lines between them, and the outer ones
-        go on.
+        go on. None for three or more classes, whose probabilities are those of the loss.
     release_, privacy_
         The release and its guarantee.
 
@@ -87,37 +99,48 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
     objective = TwoClasses
 
     margin: float | None = None
+    calibration: str = "curve"
+    expected_rows: int | None = None
 
     margin_: float = field(init=False)
     probability_curve_: Array | None = field(init=False)
 
     def _check(self) -> None:
         super()._check()
+        _checks.one_of(CALIBRATIONS, calibration=self.calibration)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
         if self.margin is not None:
             _checks.not_negative(margin=self.margin)
 
-    def _target(self, y: GivenColumn | None) -> ClassTarget:
-        target = super()._target(y)
-        if target.classes.size > 2:  # in the words of scikit-learn
-            raise InputError(
-                "Only binary classification is supported. The type of the target is multiclass. "
-                "Use LinearClassifier for three or more classes."
-            )
-        return target
+    def _labels(self, target: Any = None) -> LabelSet:
+        count = len(self.classes_ if target is None else target.classes)
+        return LabelSet([-1, 1] if count == 2 else range(count))
 
-    def _labels(self) -> LabelSet:
-        return LabelSet([-1, 1])
-
-    def _stated_margin(self) -> float | None:
-        return self.margin
+    def _restate(self, task: AdditiveTask) -> AdditiveTask:
+        return replace(
+            task,
+            margin=self.margin,
+            counts_scores=self.calibration == "curve",
+            expected_rows=self.expected_rows,
+        )
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        super()._keep(asked, target)
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes
-        self.multiclass_ = None
-        self.margin_ = self.settings_.margin
-        self.probability_curve_ = ProbabilityCurve.usual(self.margin_).points
+        self.multiclass_ = None if self.classes_.size == 2 else "one_vs_rest"
+        super()._keep(asked, target)
+
+    def _keep_shapes(self, plan: AdditiveModelPlan) -> AdditiveRelease:
+        read = super()._keep_shapes(plan)
+        self.margin_, self.probability_curve_ = read.settings.margin, None
+        if read.counts is not None and plan.counts is not None:
+            counts, variance = read.counts, plan.counts.variance
+            curve = ProbabilityCurve.of_counts(counts, variance, self.margin_)
+            self.probability_curve_ = curve.points
+        elif self.classes_.size == 2:
+            self.probability_curve_ = ProbabilityCurve.usual(self.margin_).points
+        return read
 
     def fitted_loss(self) -> MarginLogistic:
         return MarginLogistic(self.margin_)
@@ -127,9 +150,9 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
         return None if points is None else ProbabilityCurve(points)
 
     def _adds(self) -> str:
+        if self.classes_.size > 2:
+            return "adds to the scores of classes"
         return f"adds to the score, which above zero speaks for {self.classes_[-1]}"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def _lines(self) -> list[Any]:
+        return list(self.classes_.tolist())

@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
 from discreet.additive.column_shape import ColumnShape
 from discreet.additive.monotone import make_monotone, read_directions
 from discreet.additive.pictures import draw_importance, draw_shapes
 from discreet.errors import InputError, PrivacyError
-from discreet.estimators.base import PlainEstimator
+from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.linear import COUNTED, Margins
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.mechanisms.additive_model import AdditiveModelPlan
 from discreet.mechanisms.additive_objectives import AdditiveObjective
+from discreet.mechanisms.additive_release import AdditiveRelease
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
 from discreet.policy.choosing_additive import AdditiveTask, choose_additive
 from discreet.policy.task import Asked, Shape
@@ -59,10 +61,10 @@ class Explanation(NamedTuple):
 
 
 @with_fields
-class AdditiveEstimator(PlainEstimator):
+class AdditiveEstimator(WeightedEstimator):
     """A model that adds one function of each declared column."""
 
-    learns = frozenset(["cell_values_", "cell_shares_", "intercept_"])
+    learns = frozenset(["cell_values_", "cell_shares_", "cell_bands_", "intercept_"])
     must_declare: ClassVar[Declarations] = (("columns",),)
 
     objective: ClassVar[type[AdditiveObjective[Any]]]
@@ -70,13 +72,16 @@ class AdditiveEstimator(PlainEstimator):
 
     columns: Declared | None = None
     monotone: Mapping[str, str] | None = None
+    bands: bool = False
 
     cell_values_: Array = field(init=False)
     cell_shares_: Vector = field(init=False)
+    cell_bands_: Array | None = field(init=False)
     intercept_: Vector = field(init=False)
 
     def _check(self) -> None:
         super()._check()
+        _checks.truth(bands=self.bands)
         features = self.feature_map()
         if isinstance(self.columns, Mapping):
             read_directions(self.monotone, list(self.columns), features.columns)
@@ -91,12 +96,12 @@ class AdditiveEstimator(PlainEstimator):
         return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
 
     @abstractmethod
-    def _labels(self) -> Labels:
-        """Return the labels of the question."""
+    def _labels(self, target: Any = None) -> Labels:
+        """Return the labels of the question: of a target, or of the fitted model."""
 
-    def _stated_margin(self) -> float | None:
-        """Return the margin that the loss is to ask for, None for the rule."""
-        return None
+    def _restate(self, task: AdditiveTask) -> AdditiveTask:
+        """Return a task with what one kind of model declares beside all others."""
+        return task
 
     def _ask(
         self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
@@ -104,14 +109,15 @@ class AdditiveEstimator(PlainEstimator):
         target, features = require_target(target), self.feature_map()
         read_directions(self.monotone, self.column_names, features.columns)  # before it is paid for
         task = AdditiveTask(
-            Marginals(features.levels, self._labels(), max_rows=shape.max_rows),
+            Marginals(features.levels, self._labels(target), max_rows=shape.max_rows),
             self.objective.planned,
             budget,
             unit,
-            margin=self._stated_margin(),
+            max_weight=self.max_weight,
+            has_bands=bool(self.bands),
             assumed=target.assumed,
         )
-        asked = choose_additive(task)
+        asked = choose_additive(self._restate(task))
         facts = (*features.facts, target.fact)
         return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))
 
@@ -120,15 +126,22 @@ class AdditiveEstimator(PlainEstimator):
         plan = asked.mechanism.plan(asked.question, budget, unit)  # as it was planned: public
         if not isinstance(plan, AdditiveModelPlan):
             raise PrivacyError("an additive model was fitted by another mechanism.")
-        found = plan.marginals(self.release_.value).columns
-        shapes, constant = plan.shapes(self.release_.value)
+        self._keep_shapes(plan)
+
+    def _keep_shapes(self, plan: AdditiveModelPlan) -> AdditiveRelease:
+        """Keep what a release says, and return it as it was read."""
+        read, marginals = plan.read(self.release_.value), plan.marginals(self.release_.value)
+        shapes, constant = read.shapes()
         values = [np.atleast_2d(shape) for shape in shapes]
-        directions = read_directions(self.monotone, self.column_names, self.feature_map().columns)
-        for place, increasing in directions.items():
-            values[place] = make_monotone(values[place], found[place].shares, increasing)
+        columns = self.feature_map().columns
+        for place, rises in read_directions(self.monotone, self.column_names, columns).items():
+            values[place] = make_monotone(values[place], marginals.columns[place].shares, rises)
+        bands = map(np.atleast_2d, read.bands()) if self.bands else ()
         self.cell_values_ = np.hstack(values)
-        self.cell_shares_ = np.concatenate([column.shares for column in found])
+        self.cell_bands_ = np.hstack(list(bands)) if self.bands else None
+        self.cell_shares_ = np.concatenate([column.shares for column in marginals.columns])
         self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))
+        return read
 
     @property
     def settings_(self) -> Any:
@@ -142,15 +155,25 @@ class AdditiveEstimator(PlainEstimator):
     def shapes_(self) -> dict[str, ColumnShape]:
         """What each column adds to the score, by its name."""
         check_is_fitted(self)
-        features, names = self.feature_map(), self.column_names
-        shares = np.split(self.cell_shares_, features.ends[:-1])
-        tables = [table[0] if len(table) == 1 else table for table in features.tables(self)]
+        features = self.feature_map()
+        parts = [
+            self._by_column(np.atleast_2d(cells))
+            for cells in (self.cell_values_, self.cell_shares_, self.cell_bands_)
+            if cells is not None
+        ]
         return {
-            name: ColumnShape(column, table[..., :-1], table[..., -1], share)
-            for name, column, table, share in zip(
-                names, features.columns, tables, shares, strict=True
+            name: ColumnShape(
+                column, table[..., :-1], table[..., -1], shares, *(band[..., :-1] for band in more)
+            )
+            for name, column, table, shares, *more in zip(
+                self.column_names, features.columns, *parts, strict=True
             )
         }
+
+    def _by_column(self, cells: Array) -> list[Array]:
+        """Return the part of each column, a vector if there is one line."""
+        parts = np.split(cells, self.feature_map().ends[:-1], axis=1)
+        return [part[0] if len(part) == 1 else part for part in parts]
 
     @property
     def importance_(self) -> dict[str, float]:

@@ -36,6 +36,8 @@ class AdditiveRegressor(RegressorMixin, AdditiveEstimator):  # type: ignore[misc
         What each cell adds to the prediction, one line, and how large a share of rows it holds by
         the noisy marginals: the cells of all columns one after another. ``shapes_`` has them by
         column.
+    cell_bands_
+        How far noise may have moved each cell's value, if ``bands`` were asked for; else None.
     intercept_
         The prediction for an average row.
     n_features_in_, feature_names_in_
@@ -76,7 +78,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveEstimator):  # type: ignore[misc
         super()._check()
         self._target(None)
 
-    def _labels(self) -> Interval:
+    def _labels(self, target: Any = None) -> Interval:
         return interval_of(target_range=self.target_range)
 
     def _target(self, y: GivenColumn | None) -> NumberTarget:

@@ -52,6 +52,11 @@ class CellFeatures(FeatureMap):
         return DeclaredFeatures(self.given)
 
     @property
+    def declared(self) -> dict[str, Column] | list[Column]:
+        """What is declared, without short forms: by name, or in the order of the columns."""
+        return self._declared.declared
+
+    @property
     def columns(self) -> list[Column]:
         """What is declared, column by column."""
         return self._declared.columns

@@ -1,7 +1,7 @@
 """Pictures of what an additive model has learnt: a curve for each column, and how much it counts.
 
-Beneath each curve stands the noisy marginal of the column, roots of shares; where there are no data, as far as it
-tells, the ground is shaded and the curve is thin. Everything drawn was released.
+Beneath each curve stands the noisy marginal of the column, roots of shares. Where there are no
+data, as far as it tells, the ground is shaded and the curve is dotted. All of it was released.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def draw_shapes(
         draw_shape(axes, name, shape)
     for axes in grid.flat[len(shapes) :]:
         axes.set_visible(False)
-    figure.supylabel(adds)
+    has_bands = any(shape.band is not None for shape in shapes.values())
+    figure.supylabel(f"{adds}\n(bands: noise for privacy alone)" if has_bands else adds)
     if classes is not None:
         figure.legend([str(name) for name in classes], loc="outside lower center", ncols=8)
     return figure
@@ -64,7 +65,7 @@ def draw_shape(axes: Any, name: str, shape: ColumnShape) -> None:
     draw(axes, shape)
     share = shape.shares[-1]
     is_told = share > 0 and np.any(shape.missing != 0)
-    beside = f"\n{share:.1%} {_absent(shape)}: {_told(shape.missing)}" if is_told else ""
+    beside = f"\n{share:.1%} {_absent(shape)}: {_list_signed(shape.missing)}" if is_told else ""
     axes.set_title(f"{name}{beside}", fontsize=10)
     axes.tick_params(labelsize=8)
 
@@ -73,7 +74,7 @@ def _absent(shape: ColumnShape) -> str:
     return "missing" if isinstance(shape.column, Numeric) else "anything else"
 
 
-def _told(values: Any) -> str:
+def _list_signed(values: Any) -> str:
     return ", ".join(f"{value:+.2g}" for value in np.atleast_1d(values))
 
 
@@ -88,6 +89,11 @@ def _draw_numbers(axes: Any, shape: ColumnShape) -> None:
         colour = COLOUR if shape.values.ndim == 1 else f"C{place}"
         axes.plot(middles, np.where(known, line, np.nan), color=colour, lw=1.8, zorder=3)
         axes.plot(middles, line, color=colour, lw=0.7, ls=":", zorder=2, label="_unknown")
+        if shape.band is not None:
+            band = np.atleast_2d(shape.band)[place]
+            axes.fill_between(
+                middles, line - band, line + band, where=known, color=colour, alpha=0.2, lw=0
+            )
     axes.set_xlim(edges[0], edges[-1])
 
 
@@ -101,6 +107,9 @@ def _draw_levels(axes: Any, shape: ColumnShape) -> None:
         colour = COLOUR if shape.values.ndim == 1 else f"C{place}"
         axes.plot(places, line, "o", color=colour, ms=5, zorder=3)
         axes.vlines(places, 0, line, color=colour, lw=1.2, zorder=2)
+        if shape.band is not None:
+            band = np.atleast_2d(shape.band)[place]
+            axes.errorbar(places, line, band, fmt="none", color=colour, alpha=0.5, capsize=2)
     axes.set_xlim(-0.6, places.size - 0.4)
     if places.size <= MOST_LEVELS:
         names = [_shorten(str(level)) for level in shape.levels]

@@ -112,6 +112,11 @@ TEXTS = {
         '"decreasing"}``: the fitted shape is replaced by the nearest such one, which costs no '
         "privacy. Columns without names are ``x0``, ``x1`` and so on. Say it only of what you know."
     ),
+    "bands": (
+        "Whether four models are learnt within the one budget, with noise of their own, and their "
+        "mean is kept: how they differ says how far noise for privacy may have moved each shape. "
+        "Meant for an epsilon of one or more; it costs a little accuracy below."
+    ),
     # Models of few columns, and selectors.
     "SparseModel.columns": (
         "What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought"

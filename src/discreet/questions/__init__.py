@@ -25,6 +25,7 @@ from discreet.questions.sums import CellCounts, FollowingCounts, RowCount, Vecto
 from discreet.questions.vector_problem import SeveralOutputs, SpatialMedian, VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (
+    AdditiveProblem,
     BestSubset,
     BestThreshold,
     BlockAverage,
@@ -39,6 +40,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     LassoSupport,
     L1Problem,
     LeastLoss,
+    Marginals,
     Mixture,
     ModelChoice,
     OneVsRest,
