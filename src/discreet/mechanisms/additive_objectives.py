@@ -195,7 +195,7 @@ class TwoClasses(AdditiveObjective[Settings]):
 
 @dataclass(frozen=True)
 class SeveralClasses(TwoClasses):
-    """Labels 0, 1, 2 and so on: each class against the rest, in one frame."""
+    """Labels 0, 1, 2 and so on: one-vs-rest, in one frame."""
 
     @property
     def labels(self) -> Labels:
