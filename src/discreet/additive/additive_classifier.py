@@ -60,7 +60,7 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     multiclass_
-        ``"one_vs_rest"`` for three or more classes, which share the budget; None for two.
+        ``"softmax"`` for three or more classes, which are learnt at once; None for two.
     margin_
         The margin that the loss asked for.
     probability_curve_
@@ -128,7 +128,7 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes
-        self.multiclass_ = None if self.classes_.size == 2 else "one_vs_rest"
+        self.multiclass_ = None if self.classes_.size == 2 else "softmax"
         super()._keep(asked, target)
 
     def _keep_shapes(self, plan: AdditiveModelPlan) -> AdditiveRelease:

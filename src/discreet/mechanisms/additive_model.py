@@ -13,15 +13,17 @@ from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
 from discreet.geometry import ConvexSet, L2Ball
-from discreet.mechanisms.additive_objectives import AdditiveObjective, objective_of
+from discreet.mechanisms.additive_objectives import (
+    AdditiveObjective,
+    NumericTarget,
+    SecondPlan,
+    SecondShare,
+    TwoClasses,
+)
 from discreet.mechanisms.additive_release import AdditiveRelease, limits_of, scores_of
+from discreet.mechanisms.additive_softmax import SeveralClasses
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.marginal_splits import SplitNoise
-from discreet.mechanisms.objective_perturbation import (
-    ExactMinimiser,
-    ObjectivePerturbation,
-    ObjectivePerturbationPlan,
-)
 from discreet.mechanisms.summing.additive_tables import (
     AdditiveFrame,
     make_frame,
@@ -32,7 +34,7 @@ from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, re
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
-from discreet.questions import AdditiveProblem, Labels, LabelSet, Problem, Question
+from discreet.questions import AdditiveProblem, Interval, Labels, LabelSet, Question
 from discreet.questions.bounds import Bounds
 from discreet.record import Tolerance
 
@@ -48,13 +50,13 @@ class AdditiveModelPlan(Plan):
     """Noisy marginals, then coefficients of functions in the frame that they give.
 
     What is released: the marginals' numbers, then what they settled, then coefficients in the frame
-    (the constant's last), those of each problem and each repeat followed by zeros up to the most
+    (the constant's last), those of each class and each fit followed by zeros up to the most
     there can be; then counts of scores, if they are asked for. ``read`` takes it apart.
     """
 
     question: AdditiveProblem
     noise: SplitNoise
-    second: ObjectivePerturbationPlan | ExactMinimiser  # of one problem
+    second: SecondPlan  # of one fit
     guarantee: Guarantee
     reason: str = ""
     fits: int = 1
@@ -90,13 +92,11 @@ class AdditiveModelPlan(Plan):
 
     def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Array:
         """Return coefficients in a frame that is public, with noise: by problem and by repeat."""
-        objective, width = self.objective, frame.width + 1
-        plan = self.second.settle(objective.loss(settings), settings.ridge).narrow(width)
-        placed = objective.place(rows, settings)
-        framed = placed.transform(frame.apply, self._bounds(L2Ball(1.0), width))
-        return np.array([
-            [plan.run(each, noise) for _ in range(self.fits)] for each in objective.each(framed)
-        ])  # fmt: skip
+        objective, bounds = self.objective, self._bounds(L2Ball(1.0), frame.width + 1)
+        plan = objective.settle_second(self.second, settings, bounds)
+        framed = objective.place(rows, settings).transform(frame.apply, bounds)
+        found = [np.atleast_2d(plan.run(framed, noise)) for _ in range(self.fits)]
+        return np.stack(found, axis=1)
 
     def _bounds(self, region: ConvexSet, width: int) -> Bounds:
         return bounds_within(self.question, region, width, self.objective.labels)
@@ -149,6 +149,15 @@ class AdditiveModelPlan(Plan):
         each of them.
         """
         return self.read(released).shapes()
+
+
+def objective_of(question: AdditiveProblem) -> AdditiveObjective[Any]:
+    """Return what is minimised for labels of this kind."""
+    labels = question.marginals.labels
+    if isinstance(labels, Interval):
+        return NumericTarget(question)
+    is_of_two = isinstance(labels, LabelSet) and len(labels.values) == 2
+    return TwoClasses(question) if is_of_two else SeveralClasses(question)
 
 
 def bounds_within(
@@ -226,20 +235,9 @@ class AdditiveModel(Mechanism):
             counts = ScoreCounts.within_budget(budget, unit, rows)
             beside += [] if counts.profile is None else [counts.profile]
         objective, widest = objective_of(question), widest_frame(question.marginals.levels)
-        second = ObjectivePerturbation(settles_later=True).plan_beside(
-            Problem(
-                objective.planned,
-                bounds_within(question, L2Ball(1.0), widest, objective.learnt),
-                question.ridge,
-                assumed=question.assumed,
-            ),
-            budget,
-            unit,
-            beside=compose(beside) if beside else None,
-            times=objective.problems * self.fits,
-        )
-        if not isinstance(second, ObjectivePerturbationPlan | ExactMinimiser):
-            raise CalibrationError("the second stage has to be objective perturbation.")
+        bounds = bounds_within(question, L2Ball(1.0), widest, objective.labels)
+        known = compose(beside) if beside else None
+        second = objective.plan_second(bounds, SecondShare(budget, unit, known, self.fits))
         reason = f"{self.share:.0%} of the budget for marginals, then {second.reason}"
         if counts is not None:
             reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"

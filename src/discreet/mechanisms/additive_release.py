@@ -19,7 +19,7 @@ COVER = 0.95
 
 @dataclass(frozen=True, eq=False)
 class AdditiveRelease:
-    """A frame, what was settled, and coefficients by problem, repeat and feature.
+    """A frame, what was settled, and coefficients by class, fit and feature.
 
     ``unit`` and ``centre`` make scores of sums; ``counts`` are of rows by class and score, None if
     they were not asked for.

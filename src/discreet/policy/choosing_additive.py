@@ -63,7 +63,6 @@ def choose_additive(task: AdditiveTask) -> Asked:
         task.budget,
         task.unit,
         weight=1.0 if task.max_weight is None else task.max_weight,
-        times=task.classes if task.classes > 2 else 1,
         beside=mechanism.share_beside,
     )
     problem = AdditiveProblem(

@@ -169,10 +169,11 @@ def widest_frame(levels: Sequence[int | None]) -> int:
     return 1 + sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
 
 
-def temper_signal(signal: float, rarer: float, noise_share: float) -> float:
-    """Return what of a signal counts for more functions, by the share of the rarer class.
+def temper_signal(signal: float, shares: Vector, noise_share: float) -> float:
+    """Return what of a signal counts for more functions, by the shares of the classes.
 
     ``noise_share`` is the noise of a count over the number of rows: what cannot be told from it.
     """
-    balance = max(4 * rarer * (1 - rarer), min(1.0, noise_share))
+    mixed = 2 * (1 - float(shares @ shares))  # of two classes 4 p (1 - p)
+    balance = min(1.0, max(mixed, noise_share))
     return signal * balance * min(1.0, 2 * balance) ** 3
