@@ -11,13 +11,14 @@ import pytest
 from discreet.data import Interval, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted, PrivacyError
 from discreet.geometry import L2Ball
+from discreet.losses import Huber, MarginLogistic, PseudoHuber
 from discreet.mechanisms import AdditiveModel
 from discreet.mechanisms.additive_model import bounds_within
 from discreet.mechanisms.objective_perturbation import ExactMinimiser
 from discreet.mechanisms.summing.additive_tables import widest_frame
 from discreet.mechanisms.summing.score_counts import BINS, EDGES
 from discreet.noise import RehearsalNoise
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, gaussian_multiplier
 from discreet.questions import AdditiveProblem, Marginals
 from support.opened import open_rows
 
@@ -218,6 +219,24 @@ def test_what_was_taken_as_public_stands_in_the_guarantee():
     question = replace(QUESTION, assumed=("the labels, as found in the data",))
     plan = AdditiveModel().plan(question, Budget(1.0, 1e-6), ADD)
     assert "the labels, as found in the data" in plan.guarantee.public_facts
+
+
+@pytest.mark.parametrize("loss", [PseudoHuber(2.0), PseudoHuber(0.5), Huber(1.0), MarginLogistic()])
+def test_noise_for_a_number_is_not_used_with_another_loss(loss):
+    plan = AdditiveModel().plan(TARGET, Budget(1.0, 1e-6), ADD)
+    plan.second.settle(PseudoHuber(1.0), TARGET.ridge)
+    with pytest.raises(PrivacyError, match="not one that was planned for"):
+        plan.second.settle(loss, TARGET.ridge)
+
+
+def test_noise_for_residuals_of_both_signs_is_that_of_half_the_delta():
+    # Beside other releases a little more; a Gaussian of half the delta is the least there is.
+    budget, target = Budget(1.0, 1e-9), replace(TARGET, ridge=4.0)
+    classes = AdditiveModel().plan(replace(QUESTION, ridge=4.0), budget, ADD)
+    number = AdditiveModel().plan(target, budget, ADD)
+    least = gaussian_multiplier(Budget(1.0, 0.5e-9)) / gaussian_multiplier(budget)
+    ratio = number.second.objective_noise / classes.second.objective_noise
+    assert least <= ratio <= 1.005 * least
 
 
 def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():

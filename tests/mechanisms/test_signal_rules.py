@@ -28,9 +28,8 @@ from discreet.mechanisms.signal_rules import (
     margin_of,
     ridge_of,
 )
-from discreet.mechanisms.summing.column_sums import ColumnTotals
 from discreet.mechanisms.summing.score_counts import CELLS
-from discreet.mechanisms.summing.standard_frame import StandardFrame
+from discreet.mechanisms.summing.standard_frame import ColumnTotals, StandardFrame
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
@@ -285,7 +284,7 @@ def test_rules_need_who_can_follow_them():
         SETTLED.plan(problem_of(), Budget(1.0), ADD)
     with pytest.raises(InputError, match="Gaussian noise alone"):
         ObjectivePerturbation("radial", settles_later=True)
-    with pytest.raises(NotAccepted, match="Logistic or MarginLogistic"):
+    with pytest.raises(NotAccepted, match="Logistic, MarginLogistic or PseudoHuber"):
         LATER.plan(Problem(HuberHinge(0.5), bounds_of(), ridge=3.0), BUDGET, ADD)
     for share in (0.0, -0.1, 1.5, math.nan):
         with pytest.raises(InputError, match="share"):

@@ -8,7 +8,7 @@ from discreet.errors import InputError
 from discreet.losses import Loss
 from discreet.mechanisms import AdditiveModel
 from discreet.policy.choosing import has_rows_to_count
-from discreet.policy.penalty_strength import free_ridge
+from discreet.policy.stating import free_ridge
 from discreet.policy.task import Asked
 from discreet.privacy import Budget, Unit
 from discreet.questions import AdditiveProblem, LabelSet, Marginals
@@ -62,7 +62,7 @@ def choose_additive(task: AdditiveTask) -> Asked:
         CLIPPING_SLACK,
         task.budget,
         task.unit,
-        weight=1.0 if task.max_weight is None else task.max_weight,
+        weight=1.0 if task.max_weight is None else float(task.max_weight),
         beside=mechanism.share_beside,
     )
     problem = AdditiveProblem(

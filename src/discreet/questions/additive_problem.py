@@ -69,6 +69,9 @@ class AdditiveProblem(Question):
             if is_number:
                 raise InputError("a margin is for classes; leave it out.")
         object.__setattr__(self, "ridge", float(self.ridge))
+        if self.max_weight is not None:
+            weight = _checks.positive_number(max_weight=self.max_weight)
+            object.__setattr__(self, "max_weight", float(weight))
         bounds = replace(self.marginals.bounds, max_weight=self.max_weight)
         object.__setattr__(self, "bounds", bounds)
 
