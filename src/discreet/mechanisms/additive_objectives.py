@@ -292,5 +292,5 @@ def threshold_of(noise_to_signal: float) -> float:
     """
     if noise_to_signal == 0:
         return MOST_THRESHOLD
-    grown = THRESHOLD_GROWTH * noise_to_signal**-0.25
+    grown = float(THRESHOLD_GROWTH * noise_to_signal**-0.25)
     return min(max(grown, LEAST_THRESHOLD), MOST_THRESHOLD)
