@@ -71,7 +71,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     multiclass_
-        ``"one_vs_rest"`` for three or more classes, which share the budget; None for two.
+        ``"softmax"`` for three or more classes, which are learnt at once; None for two.
     margin_
         The margin that the loss asked for.
     probability_curve_
@@ -145,7 +145,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
     def _keep(self, asked: Asked, fit: Fit) -> None:
         if isinstance(fit.target, ClassTarget):
             self.classes_ = fit.target.classes
-        self.multiclass_ = None if self.classes_.size == 2 else "one_vs_rest"
+        self.multiclass_ = None if self.classes_.size == 2 else "softmax"
         super()._keep(asked, fit)
 
     def _keep_shapes(self, plan: AdditiveModelPlan, features: CellFeatures) -> AdditiveRelease:

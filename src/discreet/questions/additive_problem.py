@@ -16,8 +16,8 @@ class AdditiveProblem(Question):
     r"""Learn f(x) = b + f_1(x_1) + f_2(x_2) + ... from rows of cells.
 
     Functions are made of the columns' marginals, which are released first. Labels are -1 and 1; or
-    0, 1, 2 and so on, with functions for each class, one-vs-rest; or a number within an
-    interval, for which the loss is a smooth Huber loss.
+    0, 1, 2 and so on, with functions for each class, for which the loss is a softmax loss; or a
+    number within an interval, for which it is a smooth Huber loss.
 
     Parameters
     ----------
