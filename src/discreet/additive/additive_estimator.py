@@ -270,7 +270,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     @row_by_row
     def _parts(self, X: Any) -> Array:
-        features = self.fitted_map()
+        features = self.feature_map()
         cells = features.cells(self, X)
         tables = features.tables(self)
         parts = np.stack(

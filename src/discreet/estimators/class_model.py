@@ -39,7 +39,7 @@ def decide(self: Any, X: Any) -> Array:
     X
         Rows, as for ``fit``.
     """
-    margins = self._margins(X)
+    margins: Array = self._margins(X)
     return margins[:, 0] if self.classes_.size == 2 else margins
 
 
