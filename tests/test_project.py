@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet import LinearClassifier
 from discreet.estimators.registry import STREAMS, all_estimators, all_learners
 from discreet.mechanisms import REGISTRY
 from support import house_rules
-from support.house_figures import count_lines
+from support.house_figures import count_handed_on, count_lines, files_of_a_fit
 from support.private_modules import PrivateModules
 
 ROOT = Path(__file__).parents[1]
@@ -114,7 +115,7 @@ CEILINGS = {
     "additive": 1150,
     "artifact": 1200,
     "audit": 6350,
-    "cli": 4400,
+    "cli": 4450,
     "compat": 1300,
     "data": 7250,
     "datasets.py": 150,
@@ -160,6 +161,13 @@ def test_no_room_outgrows_its_ceiling():
     lines = count_lines()
     assert {room: count for room, count in lines.items() if count > CEILINGS.get(room, 0)} == {}
     assert {room for room in CEILINGS if CEILINGS[room] - lines.get(room, -1) > 200} == set()
+
+
+def test_a_fit_is_short_to_read():
+    own = [kind for kind in LinearClassifier.__mro__ if kind.__module__.startswith("discreet")]
+    assert len(own) <= 6
+    assert files_of_a_fit() <= 71
+    assert count_handed_on() <= 4
 
 
 RULES = (

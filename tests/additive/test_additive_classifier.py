@@ -168,7 +168,7 @@ def test_wrong_directions_are_refused_before_the_charge(given, monotone, error, 
     ("parameters", "words"),
     [
         ({"columns": None}, "must be told columns"),
-        ({"delta": 0.0}, "needs delta > 0"),
+        ({"delta": 0.0, "bands": True}, "bands need delta > 0"),
         ({"columns": {"age": Numeric(None, None, public_bounds=(0, 200))}}, "needs a range"),
         ({"margin": -1.0}, "margin"),
         ({"calibration": "line"}, "calibration"),

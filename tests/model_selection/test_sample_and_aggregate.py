@@ -139,7 +139,7 @@ def test_one_charge_is_made_and_a_wrong_parameter_makes_none():
         ({"estimator": None}, "estimator"),
         ({"estimator": 3}, "a function"),
         ({"estimator": KNeighborsRegressor()}, "has no coef_"),
-        ({"columns": {"a": Numeric(None, None, public_bounds=(0, 9))}}, "declare their range"),
+        ({"columns": {"a": Numeric(None, None, public_bounds=(0, 9))}}, "finds no ranges"),
         ({"estimator": LinearRegressor(data_norm=1.0)}, "pays for every block"),
         ({"estimator": make_pipeline(LinearRegressor(data_norm=1.0))}, "pays for every block"),
         ({"bounds": None}, "bounds"),

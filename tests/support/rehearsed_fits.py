@@ -121,6 +121,10 @@ def _varied(kind: Any, labels: Any, given: tuple[Any, ...]) -> Iterator[Rehearse
     if takes_weights(kind):
         model = make(kind, max_weight=2.0, **SETTINGS)
         yield RehearsedFit(f"{name}, weights", model, (*given, WEIGHTS))
+        if "columns" in taken:
+            model = make(kind, max_weight=2.0, columns=COLUMNS, **SETTINGS)
+            yield RehearsedFit(f"{name}, weights, columns", model, (MIXED, labels, WEIGHTS),
+                               rows=MIXED)  # fmt: skip
     if "fit_intercept" in taken:
         model = make(kind, fit_intercept=False, **SETTINGS)
         yield RehearsedFit(f"{name}, no intercept", model, given)
@@ -133,15 +137,23 @@ def _varied(kind: Any, labels: Any, given: tuple[Any, ...]) -> Iterator[Rehearse
     if "classes" in taken and is_classifier(kind()):
         model = make(kind, classes=["high", "low", "mid"], **SETTINGS)
         yield RehearsedFit(f"{name}, three classes", model, (X, THREE))
+        if "columns" in taken:
+            own = {"classes": ["high", "low", "mid"], "columns": COLUMNS}
+            model = make(kind, **own, **SETTINGS)
+            yield RehearsedFit(f"{name}, three classes, columns", model, (MIXED, THREE), rows=MIXED)
         yield RehearsedFit(f"{name}, found", make(kind, classes=None, **SETTINGS), (X, TWO))
     if "intervals" in taken:
         yield RehearsedFit(f"{name}, intervals", make(kind, intervals=True, **SETTINGS), given)
+        model = make(kind, intervals=True, columns=[(-1, 1)] * 3, **SETTINGS)
+        yield RehearsedFit(f"{name}, intervals of columns", model, given)
     if kind in SELECTORS:
         model = make(kind, target_range=None, classes=["no", "yes"], **SETTINGS)
         yield RehearsedFit(f"{name}, classes", model, (X, TWO))
     if kind in KERNEL and "method" in taken:
         own = {"n_components": None, "method": "projected"}
         yield RehearsedFit(f"{name}, projected", make(kind, **own, **SETTINGS), given)
+        model = make(kind, columns=COLUMNS, **own, **SETTINGS)
+        yield RehearsedFit(f"{name}, projected columns", model, (MIXED, labels), rows=MIXED)
 
 
 def _mechanisms() -> Iterator[RehearsedFit]:

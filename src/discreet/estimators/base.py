@@ -49,6 +49,7 @@ from discreet.privacy import Budget, Guarantee, Unit, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release, limits_fact
 
+Weighted = TypeVar("Weighted", bound="PrivateEstimator")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 USUAL_MAX_ROWS = 2**23
@@ -384,14 +385,14 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
 @silence
 def fit_with_weights(
-    self: Any,
+    self: Weighted,
     X: Any,
     y: Any = None,
     sample_weight: Any = None,
     *,
     target: str | None = None,
     purpose: str = "",
-) -> Any:
+) -> Weighted:
     """Fit the model; the ledger is charged before a cell of a row is read.
 
     Only labels whose classes are not declared are looked at earlier, to find the classes.
@@ -422,7 +423,7 @@ def fit_with_weights(
     >>> model.fit(X, y, sample_weight=1 + y).coef_.shape
     (1, 1)
     """
-    if sample_weight is not None and self.max_weight is None:
+    if sample_weight is not None and getattr(self, "max_weight", None) is None:
         raise InputError(
             "sample_weight needs a declared largest weight; pass max_weight to the estimator."
         )

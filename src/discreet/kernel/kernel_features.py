@@ -13,6 +13,7 @@ from discreet import _checks
 from discreet._types import Array, Booleans
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
+from discreet.estimators.base import fit_with_weights
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import (
     Accepted,
@@ -162,6 +163,8 @@ class KernelEstimator(LinearEstimator):
     """A linear model whose features a public map makes of encoded rows."""
 
     max_weight: float | None = None
+
+    fit = fit_with_weights  # type: ignore[assignment]
 
     domain: ClassVar[None] = None  # type: ignore[misc]
     """Coefficients of features are not the user's, so nothing is declared about them."""

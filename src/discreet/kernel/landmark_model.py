@@ -247,11 +247,11 @@ class LandmarkModel(KernelEstimator):
         self, asked: Asked, features: FeatureMap, origin: float = 0.0
     ) -> tuple[Array, Array]:
         """Of a projection the intercept is what the constant of the kernel adds everywhere."""
-        coef, intercept = super()._coefficients(asked, features, origin)
-        if isinstance(asked.question, KernelQueries):
-            weights = expand(basis_of(asked.question), coef[0])
-            intercept = intercept + asked.question.kernel.constant * float(weights.sum())
-        return coef, intercept
+        if not isinstance(asked.question, KernelQueries):
+            return super()._coefficients(asked, features, origin)
+        coef, intercept = super()._coefficients(asked, self.fitted_map(), origin)
+        weights = expand(basis_of(asked.question), coef[0])
+        return coef, intercept + asked.question.kernel.constant * float(weights.sum())
 
     def _keep(self, asked: Asked, fit: Fit) -> None:
         if isinstance(asked.question, KernelQueries):

@@ -3,7 +3,7 @@
 Everything that an estimator leaves to ``"auto"`` is decided here, once for each fit: whether
 columns are standardised privately first, whether scores are counted for probabilities, whether
 least squares use sufficient statistics, how strong a lasso is. Ranges that have to be found come
-before all of it. How strong a ridge is stands in ``penalty_strength.py``.
+before all of it. How strong a ridge is stands in ``stating.py``.
 """
 
 from __future__ import annotations

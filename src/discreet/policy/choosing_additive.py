@@ -50,6 +50,11 @@ def choose_additive(task: AdditiveTask) -> Asked:
             "an additive model of three or more classes needs delta > 0: its noise is Gaussian. "
             "Declare a small delta, or use a linear model, which has a form without."
         )
+    if task.has_bands and task.budget.is_private and task.budget.delta == 0:
+        raise InputError(
+            "bands need delta > 0: without one, four fits have four times the noise. Declare a "
+            "small delta, or fit with bands=False."
+        )
     most, reasons = task.marginals.bounds.max_rows, tuple[str, ...]()
     wants_counts = task.counts_scores and task.classes == 2
     expected = most if task.expected_rows is None else min(task.expected_rows, most)
