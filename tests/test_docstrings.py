@@ -23,12 +23,10 @@ WITHOUT_EXAMPLE = {
         "QueryMechanism",
         "QueryPlan",
         "Objective",
-        "PlainEstimator",
         "PrivateEstimator",
         "Session",
         "Smooth",
         "StoredTable",
-        "WeightedEstimator",
     },
     "raised when a machine, a disk or the private part fails": {
         "EntropyError",

@@ -139,7 +139,7 @@ CEILINGS = {
     "online": 1300,
     "penalties": 600,
     "planning": 1850,
-    "policy": 1050,
+    "policy": 1100,
     "preprocessing": 1800,
     "privacy": 4650,
     "questions": 2850,

@@ -22,7 +22,7 @@ def lazy_names(
     --------
     >>> find, names = lazy_names("discreet", {"Budget": "privacy"}, rooms=["svm"])
     >>> find("Budget").__module__
-    'discreet.privacy.budget'
+    'discreet.privacy.calibration'
     >>> names()
     ['Budget', 'svm']
     """

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as SklearnLogistic
 
 from discreet import LinearClassifier, LinearRegressor
 from discreet.linear_model import LogisticRegression, LowRankRegressor, PoissonRegressor
-from discreet.policy.penalty_strength import VANISHING
+from discreet.policy.stating import VANISHING
 from discreet.preprocessing import Numeric
 from support.estimators import CLASSIFIERS, EVERY, coefficients, declare, rehearsal
 

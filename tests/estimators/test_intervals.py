@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -24,7 +24,6 @@ from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from discreet.mechanisms import ObjectivePerturbation
 from discreet.mechanisms.released_sandwich import NoiseLevels, ReleasedSandwich
 from discreet.mechanisms.signal_rules import NAMES
-from discreet.policy.task import Shape
 from discreet.privacy import AddRemoveOne, Budget
 
 pytestmark = pytest.mark.filterwarnings(
@@ -320,8 +319,8 @@ def test_one_charge_pays_for_everything(kind):
 
 def test_intervals_cost_the_coefficients_a_tenth_more_noise():
     model = a_model(LogisticRegression, intervals=False)
-    target, budget, unit = model._target(None), Budget(3.0, 1e-6), AddRemoveOne()
-    asked = model._ask(Shape(4, model.row_limit, target.labels), target, budget, unit)
+    budget, unit = Budget(3.0, 1e-6), AddRemoveOne()
+    asked = model._ask(replace(model.fit_of(4, model.row_limit), budget=budget, unit=unit))
     plain = asked.mechanism.plan(asked.question, budget, unit).second.scale
     shared = ReleasedSandwich.of(a_fit(LogisticRegression).release_.value).levels.slope
     # Six percent of mu squared for the sums, or three and what intervals have.

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 
 from discreet import LinearClassifier
 from discreet.errors import CalibrationError
-from discreet.estimators.targets import ClassTarget
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LogisticRegression
 from discreet.mechanisms import AcceleratedGradient, EachAgainstTheRest, NoisyGradient
-from discreet.policy.task import Shape
 from discreet.preprocessing import Numeric
-from discreet.privacy import Budget, unit_named
+from discreet.privacy import Budget
 from discreet.svm import LinearSVC
 from support.estimators import (
     SIGNAL,
@@ -224,9 +223,7 @@ def test_elsewhere_each_class_is_told_from_the_rest(options):
 
 def asked(model, classes, width):
     """Return what a fit of so many classes and columns would ask."""
-    target = ClassTarget(np.arange(classes), is_found=False)
-    shape = Shape(width, 100, target.labels)
-    return model._ask(shape, target, Budget(model.epsilon, model.delta), unit_named(model.unit))
+    return model._ask(clone(model).set_params(classes=range(classes)).fit_of(width, 100))
 
 
 def test_few_coefficients_have_directions_of_their_own_and_many_have_momentum():

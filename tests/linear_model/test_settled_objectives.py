@@ -17,10 +17,8 @@ from discreet.linear_model import LogisticRegression
 from discreet.losses import MarginLogistic
 from discreet.mechanisms.private_standardisation import GAUSSIAN_SHARE
 from discreet.policy.choosing import RULED_SHARE, SMALL_SHARE, choose
-from discreet.policy.task import Shape
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget, unit_named
-from discreet.questions import LabelSet
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 COLUMNS = [Numeric(-3, 3)] * 4
@@ -47,9 +45,7 @@ def stated(kind=LinearClassifier, classes=2, n_features=4, max_rows=2**23, **tol
     """Return the mechanism and the question of a fit, of which no row is read."""
     told = {"columns": COLUMNS} | told if kind is LinearClassifier else told
     model = kind(**{"classes": list(range(classes))} | told)
-    shape = Shape(n_features, max_rows, LabelSet(range(classes)))
-    budget, unit = Budget(model.epsilon, model.delta), unit_named(model.unit)
-    asked = choose(model._task(shape, model._target(None), budget, unit))
+    asked = choose(model._task(model.fit_of(n_features, max_rows)))
     return asked.mechanism, asked.question
 
 

@@ -10,8 +10,10 @@ import pytest
 
 from discreet.data import Interval, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted, PrivacyError
+from discreet.geometry import L2Ball
 from discreet.losses import Huber, MarginLogistic, PseudoHuber
 from discreet.mechanisms import AdditiveModel
+from discreet.mechanisms.additive_model import bounds_within
 from discreet.mechanisms.objective_perturbation import ExactMinimiser
 from discreet.mechanisms.summing.additive_tables import widest_frame
 from discreet.mechanisms.summing.score_counts import BINS, EDGES
@@ -149,22 +151,39 @@ def test_counts_are_paid_for_within_the_budget(unit):
     assert plan.read(plan.run(rows, RehearsalNoise(1))).counts.shape == (2 * BINS,)
 
 
-def test_each_class_has_functions_of_its_own_against_the_rest():
-    labels = LabelSet([0, 1, 2])
-    question = AdditiveProblem(Marginals((None, 3), labels, max_rows=10**6), ridge=6.0)
-    plan = AdditiveModel().plan(question, Budget(1.0, 1e-8), ADD)
+SEVERAL = AdditiveProblem(Marginals((None, 3), LabelSet([0, 1, 2]), max_rows=10**6), ridge=1.4)
+
+
+def test_each_class_has_functions_of_its_own():
+    plan = AdditiveModel().plan(SEVERAL, Budget(1.0, 1e-8), ADD)
     generator = np.random.default_rng(4)
-    cells = np.column_stack(
-        [generator.integers(256, size=20_000), generator.integers(3, size=20_000)]
-    )
+    cells = np.column_stack([generator.integers(high, size=20_000) for high in (256, 3)])
     classes = np.where(np.abs(cells[:, 0] - 128) < 40, 2, cells[:, 0] > 128).astype(float)
-    rows = open_rows(cells.astype(float), classes, bounds=question.bounds, unit=ADD)
+    rows = open_rows(cells.astype(float), classes, bounds=SEVERAL.bounds, unit=ADD)
     shapes, constants = plan.shapes(plan.run(rows, RehearsalNoise(1)))
     assert [shape.shape for shape in shapes] == [(3, 257), (3, 4)]
     scores = constants + shapes[0][:, cells[:, 0]].T + shapes[1][:, cells[:, 1]].T
     assert np.mean(scores.argmax(axis=1) == classes) > 0.9
-    one = AdditiveModel().plan(QUESTION, Budget(1.0, 1e-8), ADD)
-    assert plan.second.objective_noise > math.sqrt(3) * one.second.objective_noise
+
+
+@pytest.mark.parametrize("unit", [ADD, ReplaceOne()], ids=lambda unit: unit.name)
+def test_several_classes_have_the_noise_that_was_planned_whatever_is_released(unit):
+    plan = AdditiveModel().plan(SEVERAL, Budget(1.0, 1e-6), unit)
+    generator, objective = np.random.default_rng(1), plan.objective
+    for scale in (0.0, 1e2, 1e6):
+        released = scale * generator.standard_normal(plan.noise.layout.kinds.size)
+        frame, settings = plan.settle_from(released)
+        bounds = bounds_within(SEVERAL, L2Ball(1.0), frame.width + 1, objective.labels)
+        settled = objective.settle_second(plan.second, settings, bounds)
+        assert settled.problem.shape == (3, frame.width + 1)
+        assert settled.problem.loss.margin == settings.margin
+        assert (settled.grid, settled.steps) == (plan.second.grid, plan.second.steps)
+        assert settled.sensitivity <= plan.second.sensitivity
+    wider = bounds_within(SEVERAL, L2Ball(1.0), plan.widest + 1, objective.labels)
+    longer = bounds_within(SEVERAL, L2Ball(2.0), frame.width + 1, objective.labels)
+    for bounds in (wider, longer):
+        with pytest.raises(PrivacyError, match="wider, or their gradients longer"):
+            objective.settle_second(plan.second, settings, bounds)
 
 
 @pytest.mark.parametrize(

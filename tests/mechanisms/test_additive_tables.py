@@ -107,7 +107,9 @@ def test_shapes_are_the_score():
 
 
 def terms_of_classes(signal, rarer):
-    return count_terms(CLASS_TERMS, temper_signal(signal, rarer, 0.0), CLASS_POWER)
+    return count_terms(
+        CLASS_TERMS, temper_signal(signal, np.array([rarer, 1 - rarer]), 0.0), CLASS_POWER
+    )
 
 
 def test_terms_grow_with_the_signal_and_fall_with_a_rare_class():

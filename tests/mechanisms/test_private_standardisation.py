@@ -21,8 +21,13 @@ from discreet.mechanisms.private_standardisation import (
     PURE_SHARE,
     PrivateStandardisationPlan,
 )
-from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
-from discreet.mechanisms.summing.standard_frame import FEWEST, StandardFrame
+from discreet.mechanisms.summing.standard_frame import (
+    FEWEST,
+    ColumnSums,
+    ColumnTotals,
+    NoisySums,
+    StandardFrame,
+)
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import (

@@ -28,9 +28,8 @@ from discreet.mechanisms.signal_rules import (
     margin_of,
     ridge_of,
 )
-from discreet.mechanisms.summing.column_sums import ColumnTotals
 from discreet.mechanisms.summing.score_counts import CELLS
-from discreet.mechanisms.summing.standard_frame import StandardFrame
+from discreet.mechanisms.summing.standard_frame import ColumnTotals, StandardFrame
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem

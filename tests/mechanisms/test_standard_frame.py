@@ -10,8 +10,7 @@ import pytest
 from discreet.data import Bounds, LabelSet
 from discreet.geometry import L2Ball
 from discreet.mechanisms import PrivateStandardisation
-from discreet.mechanisms.summing.column_sums import ColumnTotals
-from discreet.mechanisms.summing.standard_frame import StandardFrame, squared_length
+from discreet.mechanisms.summing.standard_frame import ColumnTotals, StandardFrame, squared_length
 
 
 def test_a_length_by_hand():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -115,21 +116,13 @@ def test_the_errors_that_decide_are_those_of_the_predictions():
 
     found = fitted("compose", "add_remove")
     model, inside = found.best_estimator_, X / 2
-    asked = found._ask(
-        _shape_of(found), found.learning_target(Y), Budget(3.0, 1e-6), AddRemoveOne()
-    )
+    fit = found.fit_of(3, found.row_limit)
+    asked = found._ask(replace(fit, budget=Budget(3.0, 1e-6), unit=AddRemoveOne()))
     bounds = asked.question.candidates[0].question.bounds
     signs = np.where(Y == "yes", 1.0, -1.0)
     rows = open_rows(inside, signs, bounds=bounds, unit="add_remove")
     value = np.atleast_2d(np.asarray(model.release_.value))
     assert count_errors(rows, value, bounds.labels) == (model.predict(inside) != Y).sum()
-
-
-def _shape_of(found):
-    from discreet.policy.task import Shape
-    from discreet.questions import LabelSet
-
-    return Shape(3, found.row_limit, LabelSet([0, 1]))
 
 
 def columns(high):

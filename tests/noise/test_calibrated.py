@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.noise import gaussian_grid, laplace_grid
-from discreet.noise.calibrated import FINE_BITS, FINEST_BITS
+from discreet.noise.grid import FINE_BITS, FINEST_BITS
 
 fixed = settings(derandomize=True, deadline=None)
 public_facts = {

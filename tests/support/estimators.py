@@ -135,11 +135,10 @@ class OfAnyWidth:
     must_declare = ()
     _width = 1
 
-    def _as_table(self, X):
-        table = super()._as_table(X)
+    def _fit(self, X, *more):
         with contextlib.suppress(DiscreetError):  # which the fit will meet itself
-            self._width = accept_matrix(table).shape[1]
-        return table
+            self._width = accept_matrix(X).shape[1]
+        return super()._fit(X, *more)
 
     def feature_map(self):
         return CellFeatures([Numeric(-5, 5)] * self._width)

@@ -12,10 +12,7 @@ from sklearn.svm import LinearSVC as PlainSVC
 from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import L2Ball
-from discreet.policy.task import Shape
 from discreet.preprocessing import Numeric
-from discreet.privacy import AddRemoveOne
-from discreet.questions import LabelSet
 from discreet.svm import LinearSVC
 from support.estimators import THREE, TWO, X, rehearsal
 
@@ -140,8 +137,7 @@ def test_columns_are_standardised_where_they_are_declared_or_it_is_asked_for(opt
 
 def test_means_and_spreads_have_three_percent_of_mu_squared():
     model = LinearSVC(columns=COLUMNS, classes=[0, 1])
-    shape, unit = Shape(2, 10**6, LabelSet([0, 1])), AddRemoveOne()
-    asked = model._ask(shape, model.learning_target(), Budget(1.0, 1e-9), unit)
+    asked = model._ask(model.fit_of(2, 10**6))
     assert asked.mechanism.share == 0.03
     problem = asked.question
     assert problem.ridge == pytest.approx(1 / math.expm1(0.1), rel=1e-4)  # a curvature of one

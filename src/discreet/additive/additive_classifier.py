@@ -5,14 +5,25 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Any
 
+from sklearn.base import ClassifierMixin
+
 from discreet import _checks
 from discreet._types import Array
 from discreet.additive.additive_estimator import AdditiveEstimator
-from discreet.estimators.class_model import ProbabilityModel
+from discreet.additive.cell_features import CellFeatures
+from discreet.data.given_column import GivenColumn
+from discreet.estimators.class_model import (
+    class_target,
+    decide,
+    predict_chances,
+    predict_classes,
+    predict_log_chances,
+)
 from discreet.estimators.classifier import CALIBRATIONS
 from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.probability_curve import ProbabilityCurve
-from discreet.estimators.targets import ClassTarget, LearningTarget
+from discreet.estimators.targets import ClassTarget
 from discreet.losses import MarginLogistic
 from discreet.mechanisms.additive_model import AdditiveModelPlan
 from discreet.mechanisms.additive_objectives import TwoClasses
@@ -23,7 +34,7 @@ from discreet.questions import LabelSet
 
 
 @with_fields
-class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
+class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[misc]
     r"""Classes by a curve for each column, learnt privately and added up.
 
     .. math:: \mathrm{score}(x) = b + f_1(x_1) + f_2(x_2) + \dots
@@ -60,7 +71,7 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     multiclass_
-        ``"one_vs_rest"`` for three or more classes, which share the budget; None for two.
+        ``"softmax"`` for three or more classes, which are learnt at once; None for two.
     margin_
         The margin that the loss asked for.
     probability_curve_
@@ -98,10 +109,13 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
 
     objective = TwoClasses
 
+    classes: Any = None
     margin: float | None = None
     calibration: str = "curve"
     expected_rows: int | None = None
 
+    classes_: Any = field(init=False)
+    multiclass_: str | None = field(init=False)
     margin_: float = field(init=False)
     probability_curve_: Array | None = field(init=False)
 
@@ -112,6 +126,9 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
             _checks.whole(expected_rows=self.expected_rows, at_least=1)
         if self.margin is not None:
             _checks.not_negative(margin=self.margin)
+
+    def _target(self, y: GivenColumn | None) -> ClassTarget:
+        return class_target(self.classes, y)
 
     def _labels(self, target: Any = None) -> LabelSet:
         count = len(self.classes_ if target is None else target.classes)
@@ -125,14 +142,14 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
             expected_rows=self.expected_rows,
         )
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
-        self.multiclass_ = None if self.classes_.size == 2 else "one_vs_rest"
-        super()._keep(asked, target)
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        if isinstance(fit.target, ClassTarget):
+            self.classes_ = fit.target.classes
+        self.multiclass_ = None if self.classes_.size == 2 else "softmax"
+        super()._keep(asked, fit)
 
-    def _keep_shapes(self, plan: AdditiveModelPlan) -> AdditiveRelease:
-        read = super()._keep_shapes(plan)
+    def _keep_shapes(self, plan: AdditiveModelPlan, features: CellFeatures) -> AdditiveRelease:
+        read = super()._keep_shapes(plan, features)
         self.margin_, self.probability_curve_ = read.settings.margin, None
         if read.counts is not None and plan.counts is not None:
             counts, variance = read.counts, plan.counts.variance
@@ -149,6 +166,11 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
         points = self.probability_curve_
         return None if points is None else ProbabilityCurve(points)
 
+    decision_function = decide
+    predict = predict_classes
+    predict_proba = predict_chances
+    predict_log_proba = predict_log_chances
+
     def _adds(self) -> str:
         if self.classes_.size > 2:
             return "adds to the scores of classes"
@@ -156,3 +178,8 @@ class AdditiveClassifier(ProbabilityModel, AdditiveEstimator):
 
     def _lines(self) -> list[Any]:
         return list(self.classes_.tolist())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # a handful of rows cannot be learnt privately
+        return tags

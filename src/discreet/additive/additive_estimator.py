@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,19 +17,19 @@ from discreet.additive.column_shape import ColumnShape
 from discreet.additive.monotone import make_monotone, read_directions
 from discreet.additive.pictures import draw_importance, draw_shapes
 from discreet.errors import InputError, PrivacyError
-from discreet.estimators.base import WeightedEstimator
+from discreet.estimators.base import PrivateEstimator, fit_with_weights
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import COUNTED, Margins
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import LearningTarget, require_target
 from discreet.mechanisms.additive_model import AdditiveModelPlan
 from discreet.mechanisms.additive_objectives import AdditiveObjective
 from discreet.mechanisms.additive_release import AdditiveRelease
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
 from discreet.policy.choosing_additive import AdditiveTask, choose_additive
-from discreet.policy.task import Asked, Shape
+from discreet.policy.task import Asked
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import Labels, Marginals
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Explanation(NamedTuple):
 
 
 @with_fields
-class AdditiveEstimator(WeightedEstimator):
+class AdditiveEstimator(PrivateEstimator):
     """A model that adds one function of each declared column."""
 
     learns = frozenset(["cell_values_", "cell_shares_", "cell_bands_", "intercept_"])
@@ -73,6 +73,9 @@ class AdditiveEstimator(WeightedEstimator):
     columns: Declared | None = None
     monotone: Mapping[str, str] | None = None
     bands: bool = False
+    max_weight: float | None = None
+
+    fit = fit_with_weights  # type: ignore[assignment]
 
     cell_values_: Array = field(init=False)
     cell_shares_: Vector = field(init=False)
@@ -82,8 +85,9 @@ class AdditiveEstimator(WeightedEstimator):
     def _check(self) -> None:
         super()._check()
         _checks.truth(bands=self.bands)
-        features = self.feature_map()
-        if isinstance(self.columns, Mapping):
+
+    def _check_features(self, features: FeatureMap) -> None:
+        if isinstance(self.columns, Mapping) and isinstance(features, CellFeatures):
             read_directions(self.monotone, list(self.columns), features.columns)
 
     def feature_map(self) -> CellFeatures:
@@ -103,37 +107,34 @@ class AdditiveEstimator(WeightedEstimator):
         """Return a task with what one kind of model declares beside all others."""
         return task
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target, features = require_target(target), self.feature_map()
+    def _ask(self, fit: Fit) -> Asked:
+        target, features = fit.need_target(), cast(CellFeatures, fit.features)
         read_directions(self.monotone, self.column_names, features.columns)  # before it is paid for
         task = AdditiveTask(
-            Marginals(features.levels, self._labels(target), max_rows=shape.max_rows),
+            Marginals(features.levels, self._labels(target), max_rows=fit.shape.max_rows),
             self.objective.planned,
-            budget,
-            unit,
+            fit.budget,
+            fit.unit,
             max_weight=self.max_weight,
             has_bands=bool(self.bands),
             assumed=target.assumed,
         )
         asked = choose_additive(self._restate(task))
         facts = (*features.facts, target.fact)
-        return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))
+        return replace(asked, facts=facts if fit.budget.is_private else (*facts, COUNTED))
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        plan = asked.mechanism.plan(asked.question, budget, unit)  # as it was planned: public
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        plan = asked.mechanism.plan(asked.question, fit.budget, fit.unit)  # public: the same one
         if not isinstance(plan, AdditiveModelPlan):
             raise PrivacyError("an additive model was fitted by another mechanism.")
-        self._keep_shapes(plan)
+        self._keep_shapes(plan, cast(CellFeatures, fit.features))
 
-    def _keep_shapes(self, plan: AdditiveModelPlan) -> AdditiveRelease:
+    def _keep_shapes(self, plan: AdditiveModelPlan, features: CellFeatures) -> AdditiveRelease:
         """Keep what a release says, and return it as it was read."""
         read, marginals = plan.read(self.release_.value), plan.marginals(self.release_.value)
         shapes, constant = read.shapes()
         values = [np.atleast_2d(shape) for shape in shapes]
-        columns = self.feature_map().columns
+        columns = features.columns
         for place, rises in read_directions(self.monotone, self.column_names, columns).items():
             values[place] = make_monotone(values[place], marginals.columns[place].shares, rises)
         bands = map(np.atleast_2d, read.bands()) if self.bands else ()

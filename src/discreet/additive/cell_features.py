@@ -97,11 +97,13 @@ class CellFeatures(FeatureMap):
         held = hold_table(X)
         (count, _), *_ = self._declared.accept(model, held)
         scaler = self._declared.scaler_of(model)
-        return Accepted((count, len(self.columns)), False, lambda: read_cells(scaler, held))
+        return Accepted(
+            (count, len(self.columns)), False, lambda: read_cells(scaler, self.columns, held)
+        )
 
     def find(self, model: Any, table: OpenedTable) -> Columns:
         found = self._declared.find(model, table)
-        encode = partial(read_cells, self._declared.scaler)
+        encode = partial(read_cells, self._declared.scaler, self.columns)
         return Columns(found.wanted, encode, len(self.columns), False)
 
     def find_again(self, model: Any) -> tuple[Wanted, ...]:
@@ -115,7 +117,7 @@ class CellFeatures(FeatureMap):
 
     def cells(self, model: Any, X: Any) -> Integers:
         """Return the cell of each value of a table that is like the one of the fit."""
-        return read_cells(self._declared.scaler_of(model), X).astype(np.int64)
+        return read_cells(self._declared.scaler_of(model), self.columns, X).astype(np.int64)
 
     def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
         cells = self.cells(model, X)
@@ -129,10 +131,9 @@ class CellFeatures(FeatureMap):
         return np.split(np.atleast_2d(model.cell_values_), self.ends[:-1], axis=1)
 
 
-def read_cells(scaler: BoundedScaler, X: Any) -> Array:
+def read_cells(scaler: BoundedScaler, columns: list[Column], X: Any) -> Array:
     """Return the cell of each value, as numbers."""
     listed = scaler.read_columns(X)
-    columns = DeclaredFeatures(scaler.columns).columns
     cells = np.empty((_count(listed[0]), len(columns)))
     for target, column, values in zip(cells.T, columns, listed, strict=True):
         target[:] = place(column, values)

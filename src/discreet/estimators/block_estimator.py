@@ -19,6 +19,7 @@ from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.bounded_entries import BoundedEntries, SupportSelector
 from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.foreign.calls import NamedClasses
 from discreet.foreign.known_code import reach
@@ -246,7 +247,7 @@ class VotingSelector(BlockEstimator, SupportSelector):
         self.is_stable_ = bool(said[0] == STABLE and said.size > 1)
         self.selected_ = said[1:].astype(np.int64)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         self._keep_vote()
 
 

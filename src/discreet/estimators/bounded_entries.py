@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Booleans, Integers
 from discreet.data.given_column import GivenColumn
-from discreet.errors import InputError
-from discreet.estimators.base import PlainEstimator
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.class_model import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
 from discreet.estimators.fields import with_fields
-from discreet.estimators.targets import LabelTarget, LearningTarget, NumberTarget, interval_of
+from discreet.estimators.fit import Fit
+from discreet.estimators.targets import LabelTarget, NumberTarget, interval_of
 from discreet.geometry import ConvexSet, LinfBall
 from discreet.policy.task import Asked, Shape
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Interval
 from discreet.record import Fact, Origin, labels_in_words
 
 
 @with_fields
-class BoundedEntries(PlainEstimator):
+class BoundedEntries(PrivateEstimator):
     """What is declared of each entry by itself: a bound, a range, or columns.
 
     Targets are numbers if ``target_range`` is declared, and classes otherwise.
@@ -43,11 +41,6 @@ class BoundedEntries(PlainEstimator):
 
     def _check(self) -> None:
         self._entries()
-        if self.columns is not None and self.feature_map().sought is not None:
-            raise InputError(
-                "columns with public_bounds have ranges that only a linear model finds; declare "
-                "their range."
-            )
         if self.target_range is not None:
             interval_of(target_range=self.target_range)
 
@@ -75,14 +68,6 @@ class BoundedEntries(PlainEstimator):
         facts = (COLUMNS_FOUND, Fact("features", labels_in_words(said), Origin.DECLARED))
         return PlainFeatures(self.row_region(1), facts=facts, origin=origin)
 
-    def _widths(self) -> tuple[int, ...]:
-        """Return how many features each declared column has; empty if all have one."""
-        features = self.feature_map()
-        if not isinstance(features, DeclaredFeatures):
-            return ()
-        widths = tuple(column.width for column in features.columns)
-        return () if all(width == 1 for width in widths) else widths
-
     def _target(self, y: GivenColumn | None) -> LabelTarget:
         if self.target_range is not None:
             return NumberTarget(interval_of(target_range=self.target_range))
@@ -97,15 +82,22 @@ class BoundedEntries(PlainEstimator):
             max_rows=shape.max_rows,
         )
 
-    def _facts(self, target: LearningTarget | None) -> tuple[Fact, ...]:
+    def _facts(self, fit: Fit) -> tuple[Fact, ...]:
         """Return what is declared, or taken from the data as public, in the caller's terms."""
-        features = self.feature_map()
-        facts = features.facts
-        if isinstance(features, DeclaredFeatures):
+        facts = fit.features.facts
+        if isinstance(fit.features, DeclaredFeatures):
             encoded = Fact("features", f"encoded columns: {self.row_region(1).words}",
                            Origin.CHOSEN)  # fmt: skip
             facts = tuple(encoded if fact.what == "features" else fact for fact in facts)
-        return facts if target is None else (*facts, target.fact)
+        return facts if fit.target is None else (*facts, fit.target.fact)
+
+
+def widths_of(features: FeatureMap) -> tuple[int, ...]:
+    """Return how many features each declared column has; empty if all have one."""
+    if not isinstance(features, DeclaredFeatures):
+        return ()
+    widths = tuple(column.width for column in features.columns)
+    return () if all(width == 1 for width in widths) else widths
 
 
 def _origin(entries: Interval) -> float:
@@ -126,20 +118,14 @@ class SupportSelector(SelectorMixin, BoundedEntries):  # type: ignore[misc]
     selected_: Integers
     is_stable_: bool
 
-    def _facts(self, target: LearningTarget | None) -> tuple[Fact, ...]:
+    def _facts(self, fit: Fit) -> tuple[Fact, ...]:
         """Return what is declared, and what was chosen among."""
         size = self.get_params(deep=False).get("n_features_to_select")
         chosen = "any" if size is None else f"{size:,}"
         among = f"{chosen} of {self.n_features_in_:,} columns"
-        return (*super()._facts(target), Fact("choice", among, Origin.DECLARED))
+        return (*super()._facts(fit), Fact("choice", among, Origin.DECLARED))
 
-    @abstractmethod
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        """State what is asked of rows of this shape, and choose who answers."""
-
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         self._keep_columns()
 
     def _keep_columns(self) -> None:

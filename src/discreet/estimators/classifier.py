@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,16 +15,24 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
-from discreet.estimators.class_model import ClassModel, ProbabilityModel
+from discreet.estimators.base import fit_with_weights
+from discreet.estimators.class_model import (
+    class_target,
+    decide,
+    predict_chances,
+    predict_classes,
+    predict_log_chances,
+)
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.probability_curve import ProbabilityCurve
-from discreet.estimators.targets import ClassTarget, LearningTarget
+from discreet.estimators.targets import ClassTarget
 from discreet.losses import Logistic, Loss, MarginLogistic
 from discreet.mechanisms.signal_rules import Settings, SignalRules, find_settings
 from discreet.mechanisms.summing.score_counts import CELLS, ScoreCounts
 from discreet.policy.task import Asked, Standardising
-from discreet.privacy import Budget, unit_named
 from discreet.questions import OneVsRest
 
 LARGE_SCORE = 100.0
@@ -31,34 +40,48 @@ LARGE_SCORE = 100.0
 
 
 @with_fields
-class LinearClassifierBase(ClassModel, LinearEstimator):
+class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     """Two classes by one problem, more one-vs-rest or by softmax, within one budget."""
 
     learns = frozenset(["coef_", "intercept_", "classes_", "multiclass_"])
 
     C: float | None = None
+    classes: Any = None
+    max_weight: float | None = None
+
+    fit = fit_with_weights  # type: ignore[assignment]
 
     coef_: Array = field(init=False)
     intercept_: Vector = field(init=False)
+    classes_: Any = field(init=False)
+    multiclass_: str | None = field(init=False)
 
     def _ridge(self) -> float | None:
         if self.C is None:
             return None
         return 1 / _checks.positive_number(C=self.C)
 
-    def _blocks(self, count: int) -> list[Any]:
-        return list(self.classes_.tolist())
+    def _target(self, y: GivenColumn | None) -> ClassTarget:
+        return class_target(self.classes, y)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        if isinstance(fit.target, ClassTarget):
+            self.classes_ = fit.target.classes
         self.multiclass_ = None
         if isinstance(asked.question, OneVsRest):
             self.multiclass_ = "softmax" if asked.is_softmax else "one_vs_rest"
-        self.coef_, self.intercept_ = self._coefficients(asked)
+        self.coef_, self.intercept_ = self._coefficients(asked, fit.features)
+
+    decision_function = decide
+    predict = predict_classes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # a handful of rows cannot be learnt privately
+        return tags
 
 
-class ProbabilisticClassifier(ProbabilityModel, LinearClassifierBase):
+class ProbabilisticClassifier(LinearClassifierBase):
     """A linear model whose margins stand for probabilities."""
 
     @property
@@ -67,8 +90,8 @@ class ProbabilisticClassifier(ProbabilityModel, LinearClassifierBase):
         check_is_fitted(self)
         return find_settings(self.released_model(), self.coef_.shape[-1] + 1)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        super()._keep(asked, target)
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        super()._keep(asked, fit)
         settings = self.settings_
         if settings is None or settings.noise_to_signal > 0:
             return
@@ -86,6 +109,13 @@ class ProbabilisticClassifier(ProbabilityModel, LinearClassifierBase):
     def fitted_loss(self) -> Loss:
         """Return the loss that the model was fitted with, margin and all."""
         return self.margin_loss()
+
+    def probability_curve(self) -> ProbabilityCurve | None:
+        """Return what makes probabilities of the margins of two classes; None for the loss."""
+        return None
+
+    predict_proba = predict_chances
+    predict_log_proba = predict_log_chances
 
 
 USUAL_MARGIN = 2.0
@@ -124,8 +154,8 @@ class MarginClassifier(ProbabilisticClassifier):
         # A model that was stored before margins were settled has the one it was made with.
         return self.margin_loss() if self.margin_ is None else MarginLogistic(self.margin_)
 
-    def _standardising(self) -> Standardising:
-        entries = self.feature_map().entries
+    def _standardising(self, features: FeatureMap) -> Standardising:
+        entries = features.entries
         return Standardising(
             is_usual=entries is not None or bool(self.delta > 0),
             entry_bound=None if entries is None else entries.largest,
@@ -137,21 +167,20 @@ class MarginClassifier(ProbabilisticClassifier):
             rules=SignalRules(settles_margin=self.margin is None, settles_ridge=self.C is None),
         )
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        super()._keep(asked, target)
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        super()._keep(asked, fit)
         settings, stated = self.settings_, self.margin_loss()
         self.margin_ = stated.margin if settings is None else settings.margin
-        curve = self._make_curve(asked, self.margin_) if self.classes_.size == 2 else None
+        curve = self._make_curve(asked, fit, self.margin_) if self.classes_.size == 2 else None
         self.probability_curve_ = None if curve is None else curve.points
 
-    def _make_curve(self, asked: Asked, margin: float) -> ProbabilityCurve:
+    def _make_curve(self, asked: Asked, fit: Fit, margin: float) -> ProbabilityCurve:
         """Return the curve of the counts that were released, or the usual line without any."""
         bounds, coefficients = asked.question.bounds, self._coefficient_count(asked)
         counted = self.released_model()[coefficients : coefficients + CELLS]
         if counted.size < CELLS:
             return ProbabilityCurve.usual(margin)
-        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        planned = ScoreCounts.within_budget(budget, unit, bounds.max_rows)
+        planned = ScoreCounts.within_budget(fit.budget, fit.unit, bounds.max_rows)
         return ProbabilityCurve.of_counts(counted, planned.variance, margin)
 
     def probability_curve(self) -> ProbabilityCurve | None:
@@ -182,8 +211,8 @@ class TwoClassModel(ProbabilisticClassifier):
             )
         return target
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        LinearClassifierBase._keep(self, asked, target)
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        LinearClassifierBase._keep(self, asked, fit)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

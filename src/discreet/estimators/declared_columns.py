@@ -117,7 +117,7 @@ class DeclaredFeatures(FeatureMap):
         ]
         return np.array(found)
 
-    @property
+    @cached_property
     def region(self) -> ConvexSet:  # type: ignore[override]
         scaler = self.scaler
         if self.is_centred:

@@ -16,6 +16,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.errors import InputError, IntervalRefused
 from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.sandwich_intervals import (
@@ -119,11 +120,10 @@ class InferentialEstimator(LinearEstimator):
 
     intervals: bool = False
 
-    def _wants_intervals(self) -> bool:
+    def _wants_intervals(self, features: FeatureMap) -> bool:
         wanted: Any = self.intervals
         if not isinstance(wanted, np.bool_):
             _checks.instance(bool, intervals=wanted)
-        features = self.feature_map()
         if wanted and isinstance(features, DeclaredFeatures) and any(features.indicators):
             raise InputError(
                 "intervals are for columns of numbers: the levels of a category add up to the same "
@@ -192,7 +192,7 @@ class InferentialEstimator(LinearEstimator):
 
     def _sandwich(self) -> ReleasedSandwich:
         check_is_fitted(self)
-        if not self._wants_intervals():
+        if not self._wants_intervals(self.feature_map()):
             raise InputError(
                 "this model was fitted without intervals, and they cannot be added afterwards: "
                 "they are a part of the fit's budget. Fit with intervals=True."

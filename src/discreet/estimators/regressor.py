@@ -11,10 +11,12 @@ from sklearn.base import RegressorMixin
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
+from discreet.estimators.base import fit_with_weights
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of
+from discreet.estimators.targets import NumberTarget, interval_of
 from discreet.losses import Loss, PseudoHuber
 from discreet.policy.task import Asked
 from discreet.questions import Interval
@@ -31,6 +33,9 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
 
     alpha: float | None = None
     target_range: tuple[float, float] | None = None
+    max_weight: float | None = None
+
+    fit = fit_with_weights  # type: ignore[assignment]
 
     coef_: Vector = field(init=False)
     intercept_: Any = field(init=False)
@@ -54,8 +59,8 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
     def _target_origin(self) -> float:
         return self._target(None).origin
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        coef, intercept = self._coefficients(asked, self._target_origin())
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        coef, intercept = self._coefficients(asked, fit.features, self._target_origin())
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
 
     @row_by_row

@@ -13,14 +13,15 @@ from discreet._types import Array, Integers
 from discreet.errors import InputError
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import COUNTED
 from discreet.estimators.sparse_model import SparseModel
-from discreet.estimators.targets import LearningTarget, interval_of, require_target
+from discreet.estimators.targets import LearningTarget, interval_of
 from discreet.mechanisms import Learner, SelectThenFit
 from discreet.mechanisms.select_then_fit import SELECTION_SHARE, Selection
 from discreet.policy.choosing import choose
-from discreet.policy.task import Asked, LinearTask, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked, LinearTask
+from discreet.privacy import Budget
 from discreet.questions import BlockVote, Bounds, Interval, StrongestColumns
 
 SELECTED = frozenset(["is_stable_"])
@@ -69,33 +70,31 @@ class SelectedModel(SparseModel):
         return within
 
     @abstractmethod
-    def _second_task(self, size: int, shape: Shape, budget: Budget, unit: Unit) -> LinearTask:
+    def _second_task(self, size: int, fit: Fit) -> LinearTask:
         """State the second stage as the fit of a linear model of so many columns in [-1, 1]."""
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
-        size = check_size(self.n_features_to_select, shape.n_features)
-        wide = self._bounds(shape, intercept=None)
-        task = self._second_task(size, shape, self._rest_of(budget), unit)
+    def _ask(self, fit: Fit) -> Asked:
+        target = fit.need_target()
+        size = check_size(self.n_features_to_select, fit.shape.n_features)
+        wide = self._bounds(fit.shape, intercept=None)
+        task = self._second_task(size, replace(fit, budget=self._rest_of(fit.budget)))
         second = choose(replace(task, assumed=target.assumed))
         if not isinstance(second.mechanism, Learner):
             raise InputError(f"{second.mechanism.name} cannot be the second of two stages.")
         mechanism = SelectThenFit(
-            self._selection(wide, size, target, budget),
+            self._selection(wide, size, target, fit.budget),
             second.mechanism,
             second.question.bounds,
             scale=self._largest_entry(),
             share=float(self.selection_share),
         )
         question: Any = second.question
-        facts = self._facts(target)
+        facts = self._facts(fit)
         return replace(
             second,
             question=question.restate(wide),
             mechanism=mechanism,
-            facts=facts if budget.is_private else (*facts, COUNTED),
+            facts=facts if fit.budget.is_private else (*facts, COUNTED),
         )
 
     def _rest_of(self, budget: Budget) -> Budget:

@@ -11,20 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Array, Booleans, Integers
-from discreet.errors import InputError
-from discreet.estimators.base import PlainEstimator
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.chosen_columns import check_size, code_classes
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.targets import LearningTarget, require_target
 from discreet.geometry import ConvexSet, LinfBall
 from discreet.mechanisms import FrankWolfe, IterativeThresholding
 from discreet.mechanisms.frank_wolfe import MOST_STEPS, average_of_corners, choose_steps
 from discreet.mechanisms.iterative_thresholding import choose_rounds
 from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, L1Problem, SparseProblem
 from discreet.record import Fact, Origin
 
@@ -33,7 +31,7 @@ USUAL_ROWS = 10_000
 
 
 @with_fields
-class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
+class SparseModel(LinearEstimator):
     """A linear model of entries that are bounded each by itself; few of its coefficients count."""
 
     learns = frozenset(["coef_", "intercept_", "selected_"])
@@ -43,7 +41,8 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     data_norm: ClassVar[None] = None  # type: ignore[misc]
     domain: ClassVar[None] = None  # type: ignore[misc]
     mechanism: ClassVar[str] = "auto"  # type: ignore[misc]
-    max_weight: ClassVar[None] = None  # type: ignore[misc]
+    max_weight: ClassVar[None] = None
+    fit = PrivateEstimator.fit
 
     entry_bound: float | None = None
     expected_rows: int | None = None
@@ -55,11 +54,6 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     def _check(self) -> None:
         if self.expected_rows is not None:
             _checks.whole(expected_rows=self.expected_rows, at_least=1)
-        features = self.feature_map()
-        if features.sought is not None:
-            raise InputError(
-                f"{type(self).__name__} finds no ranges; declare them in place of public_bounds."
-            )
         super()._check()
 
     def _ridge(self) -> float | None:
@@ -81,13 +75,13 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
         facts = (COLUMNS_FOUND, Fact("features", region.words, Origin.DECLARED))
         return PlainFeatures(region, self._largest_entry(), facts=facts)
 
-    def _facts(self, target: LearningTarget) -> tuple[Fact, ...]:
-        facts = self.feature_map().facts
+    def _facts(self, fit: Fit) -> tuple[Fact, ...]:
+        facts = fit.features.facts
         if self.columns is not None:
             encoded = Fact("features", f"encoded columns: {self.row_region(1).words}",
                            Origin.CHOSEN)  # fmt: skip
             facts = tuple(encoded if fact.what == "features" else fact for fact in facts)
-        return (*facts, target.fact)
+        return (*facts, fit.need_target().fact)
 
     def _bounds(self, shape: Shape, *, intercept: float | None) -> Bounds:
         """Return what is declared about the rows of one fit."""
@@ -110,9 +104,11 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
         """Return coefficients of encoded columns, intercepts, and which columns were chosen."""
 
-    def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
+    def _coefficients(
+        self, asked: Asked, features: FeatureMap, origin: float = 0.0
+    ) -> tuple[Array, Array]:
         coef, intercept, self.selected_ = self._sparse_coefficients(asked)
-        coef, intercept = self.fitted_map().fold(coef, intercept + origin)
+        coef, intercept = features.fold(coef, intercept + origin)
         return np.ascontiguousarray(coef), intercept
 
     @property
@@ -169,23 +165,20 @@ class CornerStepsModel(SparseModel):
             return self._usual_radius()
         return _checks.positive_number(l1_radius=self.l1_radius)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
+    def _ask(self, fit: Fit) -> Asked:
         constant = self._largest_entry() if self.fit_intercept else None
         problem = L1Problem(
             self.margin_loss(),
-            self._bounds(shape, intercept=constant),
+            self._bounds(fit.shape, intercept=constant),
             self._radius(),
-            assumed=target.assumed,
+            assumed=fit.need_target().assumed,
         )
         steps = self.max_iter
         if steps is None:
-            steps = choose_steps(problem, budget, unit, self._expect_rows(shape))
+            steps = choose_steps(problem, fit.budget, fit.unit, self._expect_rows(fit.shape))
         ball = Fact("coefficients", f"an l1 ball of radius {problem.radius:g}",
                     Origin.DEFAULT if self.l1_radius is None else Origin.DECLARED)  # fmt: skip
-        return Asked(problem, FrankWolfe(int(steps)), (*self._facts(target), ball))
+        return Asked(problem, FrankWolfe(int(steps)), (*self._facts(fit), ball))
 
     def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
         problem: Any = asked.question
@@ -228,23 +221,20 @@ class ThresholdingModel(SparseModel):
             return self._usual_radius()
         return _checks.positive_number(radius=self.radius)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
-        size = check_size(self.n_features_to_select, shape.n_features)
+    def _ask(self, fit: Fit) -> Asked:
+        size = check_size(self.n_features_to_select, fit.shape.n_features)
         constant = self._largest_entry() if self.fit_intercept else None
         problem = SparseProblem(
             self.margin_loss(),
-            self._bounds(shape, intercept=constant),
+            self._bounds(fit.shape, intercept=constant),
             size + (constant is not None),
             self._radius(),
-            assumed=target.assumed,
+            assumed=fit.need_target().assumed,
         )
-        rows = self._expect_rows(shape)
+        rows = self._expect_rows(fit.shape)
         steps = choose_rounds(rows) if self.max_iter is None else int(self.max_iter)
         mechanism = IterativeThresholding(steps, rows, float(self.step_size))
-        return Asked(problem, mechanism, self._facts(target))
+        return Asked(problem, mechanism, self._facts(fit))
 
     def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
         problem: Any = asked.question

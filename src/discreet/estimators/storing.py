@@ -10,13 +10,12 @@ ledger, because workers need it. Copies in this process are whole.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, ClassVar, Self
-
-from sklearn.base import BaseEstimator
+from typing import Any, TypeVar
 
 from discreet.ledger.memory import LostLedger
-from discreet.privacy import Guarantee
 from discreet.record import Release
+
+Model = TypeVar("Model")
 
 LEFT_OUT = "left out when the model was stored"
 """What stands in a stored state for the ledger that paid."""
@@ -27,40 +26,38 @@ STORED_WITHOUT = (
 )
 
 
-class Storable(BaseEstimator):  # type: ignore[misc]
-    """An estimator whose fitted state can be given away."""
-
-    release_: Release
-    privacy_: Guarantee
-
-    _paid_by: ClassVar[str] = "ledger"
-    """The parameter that says where a fit is paid for."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if "release_" not in state:
-            return state
-        if state[self._paid_by] is not None:
-            state[self._paid_by] = LEFT_OUT
-        state["release_"] = state["release_"].to_json()
-        state.pop("privacy_", None)  # it is in the release
+def state_to_store(state: dict[str, Any], paid_by: str = "ledger") -> dict[str, Any]:
+    """Return what is stored of a state; ``paid_by`` is the parameter that names the ledger."""
+    state = dict(state)
+    if "release_" not in state:
         return state
+    if state[paid_by] is not None:
+        state[paid_by] = LEFT_OUT
+    state["release_"] = state["release_"].to_json()
+    state.pop("privacy_", None)  # it is in the release
+    return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        if isinstance(state.get("release_"), str):
-            state["release_"] = Release.from_json(state["release_"])
-            state["privacy_"] = state["release_"].guarantee
-            if state[self._paid_by] is not None:
-                state[self._paid_by] = LostLedger(STORED_WITHOUT)
-        super().__setstate__(state)
 
-    def __copy__(self) -> Self:
-        again = type(self).__new__(type(self))
-        again.__dict__.update(self.__dict__)
-        return again
+def state_from_store(state: dict[str, Any], paid_by: str = "ledger") -> dict[str, Any]:
+    """Return the state of an estimator, of what was stored of it."""
+    state = dict(state)
+    if isinstance(state.get("release_"), str):
+        state["release_"] = Release.from_json(state["release_"])
+        state["privacy_"] = state["release_"].guarantee
+        if state[paid_by] is not None:
+            state[paid_by] = LostLedger(STORED_WITHOUT)
+    return state
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        again = memo[id(self)] = type(self).__new__(type(self))
-        again.__dict__.update(deepcopy(self.__dict__, memo))
-        return again
+
+def copy_whole(model: Model) -> Model:
+    """Return a copy in this process, which has all that the model has."""
+    again = type(model).__new__(type(model))
+    again.__dict__.update(model.__dict__)
+    return again
+
+
+def deepcopy_whole(model: Model, memo: dict[int, Any]) -> Model:
+    """Return a deep copy in this process, which has all that the model has."""
+    again = memo[id(model)] = type(model).__new__(type(model))
+    again.__dict__.update(deepcopy(model.__dict__, memo))
+    return again

@@ -236,13 +236,6 @@ class NumberTarget(LabelTarget):
         return inside - self.origin
 
 
-def require_target(target: LearningTarget | None) -> LearningTarget:
-    """Return the target of an estimator that has one."""
-    if target is None:
-        raise InputError("this estimator learns from labels; pass them.")
-    return target
-
-
 def check_numbers(given: GivenColumn) -> None:
     """Refuse a column of text where numbers are wanted; reads no cell."""
     if given.kind == TEXT:

@@ -17,12 +17,13 @@ from discreet.estimators.block_estimator import (
     name_classes,
     procedure_of,
 )
+from discreet.estimators.bounded_entries import widths_of
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.fields import with_fields
-from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
+from discreet.estimators.fit import Fit
+from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.mechanisms import Peeling, StabilityRelease
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import BlockVote, ColumnVotes
 from discreet.questions.block_vote import Procedure
 
@@ -98,28 +99,26 @@ class BlockVoteSupport(VotingSelector):
         classes = target.classes.size if isinstance(target, ClassTarget) else 0
         return MatchingPursuit(int(self.n_features_to_select), classes)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target, widths = require_target(target), self._widths()
+    def _ask(self, fit: Fit) -> Asked:
+        shape, budget, widths = fit.shape, fit.budget, widths_of(fit.features)
         columns = len(widths) or shape.n_features
         size = check_size(self.n_features_to_select, columns)
         is_set = self.vote == "support" or (self.vote == "auto" and budget.delta > 0)
         rule = blocks_for_support(budget) if is_set else blocks_for_columns(budget, size, columns)
         vote = BlockVote(
             self._bounds(shape),
-            self._procedure(target),
+            self._procedure(fit.need_target()),
             self._count_blocks(shape, rule),
             most=size,
             widths=widths,
-            assumed=target.assumed,
+            assumed=fit.need_target().assumed,
         )
-        facts, workers = self._facts(target), self._workers()
+        facts, workers = self._facts(fit), self._workers()
         if is_set:
             return Asked(vote, StabilityRelease(workers), facts)
         return Asked(ColumnVotes(vote, size), Peeling(workers), facts)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         if isinstance(asked.question, ColumnVotes):
             self._keep_columns()
         else:

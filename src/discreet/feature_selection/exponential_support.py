@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
-from discreet.estimators.bounded_entries import SupportSelector
+from discreet.estimators.bounded_entries import SupportSelector, widths_of
 from discreet.estimators.chosen_columns import check_size
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.fit import Fit
 from discreet.mechanisms import ExponentialSampling
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import BestSubset
 
 
@@ -83,20 +83,19 @@ class ExponentialSupport(SupportSelector):
         _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
         _checks.positive(coef_bound=self.coef_bound)
         _checks.truth(fit_intercept=self.fit_intercept)
-        if self._widths():
+
+    def _check_features(self, features: FeatureMap) -> None:
+        if widths_of(features):
             raise InputError(
                 "ExponentialSupport chooses among numbers; use PeelingSupport for categories."
             )
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
+    def _ask(self, fit: Fit) -> Asked:
         question = BestSubset(
-            self._bounds(shape),
-            check_size(self.n_features_to_select, shape.n_features),
+            self._bounds(fit.shape),
+            check_size(self.n_features_to_select, fit.shape.n_features),
             float(self.coef_bound),
             has_constant=bool(self.fit_intercept),
-            assumed=target.assumed,
+            assumed=fit.need_target().assumed,
         )
-        return Asked(question, ExponentialSampling(), self._facts(target))
+        return Asked(question, ExponentialSampling(), self._facts(fit))

@@ -10,15 +10,15 @@ import numpy as np
 
 from discreet import _checks
 from discreet.errors import InputError
-from discreet.estimators.bounded_entries import SupportSelector
+from discreet.estimators.bounded_entries import SupportSelector, widths_of
 from discreet.estimators.chosen_columns import check_size
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.fit import Fit
 from discreet.mechanisms import StabilityRelease
 from discreet.mechanisms.stability_release import STABLE, records_needed
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
-from discreet.questions import Bounds, LassoSupport
+from discreet.policy.task import Asked
+from discreet.questions import LassoSupport
 
 SHARE_OF_ROWS = 1 / 16
 """The usual curvature for each row: entries of a quarter of their bound, and then some."""
@@ -136,46 +136,32 @@ class LassoStability(SupportSelector):
             if getattr(self, name) is not None:
                 _checks.positive(**{name: getattr(self, name)})
         _checks.truth(fit_intercept=self.fit_intercept)
-        if self._widths():
+
+    def _check_features(self, features: FeatureMap) -> None:
+        if widths_of(features):
             raise InputError(
                 "LassoStability chooses among numbers; use PeelingSupport for categories."
             )
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
-        size = check_size(self.n_features_to_select, shape.n_features)
-        question = self._question(self._bounds(shape), size, self._guess_rows(shape, unit), budget,
-                                  unit, target.assumed)  # fmt: skip
-        return Asked(question, StabilityRelease(), self._facts(target))
+    def _ask(self, fit: Fit) -> Asked:
+        size = check_size(self.n_features_to_select, fit.shape.n_features)
+        return Asked(self._question(fit, size), StabilityRelease(), self._facts(fit))
 
-    def _guess_rows(self, shape: Shape, unit: Unit) -> int | None:
-        """Return about how many rows there are, if that is known in public."""
-        if self.expected_rows is None and unit.count_is_public:
-            return shape.max_rows
-        return self.expected_rows
-
-    def _question(
-        self,
-        bounds: Bounds,
-        size: int,
-        expected: int | None,
-        budget: Budget,
-        unit: Unit,
-        assumed: tuple[str, ...],
-    ) -> LassoSupport:
+    def _question(self, fit: Fit, size: int) -> LassoSupport:
+        expected = self.expected_rows
+        if expected is None and fit.unit.count_is_public:
+            expected = fit.shape.max_rows
         if expected is None and None in (self.penalty, self.curvature, self.ceiling):
             raise InputError(
                 "LassoStability must be told about how many rows to expect, expected_rows, or else "
                 "penalty, curvature and ceiling; the number of rows is private."
             )
         rows = expected or 1
-        needed = records_needed(budget, unit)
+        needed = records_needed(fit.budget, fit.unit)
         curvature = _or(self.curvature, rows * SHARE_OF_ROWS)
         ceiling = _or(self.ceiling, max(rows * SPARE_ROWS, 2 * curvature) + 2 * needed)
         asked = LassoSupport(
-            bounds,
+            self._bounds(fit.shape),
             size,
             _or(self.penalty, 1.0),
             curvature,
@@ -183,13 +169,13 @@ class LassoStability(SupportSelector):
             self.huber,
             self.coef_bound,
             bool(self.fit_intercept),
-            assumed,
+            fit.need_target().assumed,
         )
         if self.penalty is not None:
             return asked
         return replace(asked, penalty=needed * asked.step_of_products + noise_of_products(asked))
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         said = np.asarray(self.release_.value)
         self.is_stable_ = bool(said[0] == STABLE)
         self.selected_ = said[1:].astype(np.int64)

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
-from discreet.estimators.bounded_entries import SupportSelector
+from discreet.estimators.bounded_entries import SupportSelector, widths_of
 from discreet.estimators.chosen_columns import check_size
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.fit import Fit
 from discreet.mechanisms import Peeling
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import StrongestColumns
 
 
@@ -82,21 +82,21 @@ class PeelingSupport(SupportSelector):
         super()._check()
         _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
         _checks.truth(center=self.center)
-        if not self.center and getattr(self.feature_map(), "origin", 0.0) != 0:
+
+    def _check_features(self, features: FeatureMap) -> None:
+        if not self.center and getattr(features, "origin", 0.0) != 0:
             raise InputError(
                 "without means, zero has to be in data_range: an entry of zero says nothing."
             )
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target, widths = require_target(target), self._widths()
+    def _ask(self, fit: Fit) -> Asked:
+        shape, widths = fit.shape, widths_of(fit.features)
         question = StrongestColumns(
             self._bounds(shape),
             check_size(self.n_features_to_select, len(widths) or shape.n_features),
             entries=self._entries(),
             is_centred=bool(self.center),
             widths=widths,
-            assumed=target.assumed,
+            assumed=fit.need_target().assumed,
         )
-        return Asked(question, Peeling(), self._facts(target))
+        return Asked(question, Peeling(), self._facts(fit))

@@ -14,8 +14,7 @@ from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.norms import clamp_rows, clamp_stored, largest_entries, norm
-from discreet.geometry.shapes import Csr, as_numbers
+from discreet.geometry.norms import Csr, as_numbers, clamp_rows, clamp_stored, largest_entries, norm
 
 MOST_WORDS = 20
 """The limits of so many entries are told one by one."""

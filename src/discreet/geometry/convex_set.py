@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from discreet import _checks
 from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
-from discreet.geometry.shapes import Csr, as_rows, check_dense, check_sparse
+from discreet.geometry.norms import Csr, as_rows, check_dense, check_sparse
 
 
 class Uniforms(Protocol):

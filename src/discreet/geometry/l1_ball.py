@@ -12,13 +12,13 @@ from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
+    Csr,
     absolute_sums,
     pairwise_absolute_sums,
     shrink_factors,
     sparse_absolute_sums,
     sum_roundings,
 )
-from discreet.geometry.shapes import Csr
 from discreet.geometry.simplex import face, nearest_in_simplex, projection_error
 
 

@@ -13,7 +13,7 @@ from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.l1_ball import L1Ball
 from discreet.geometry.l2_ball import L2Ball
-from discreet.geometry.shapes import Csr
+from discreet.geometry.norms import Csr
 
 _HALVINGS = 200
 _TRIES = 10_000

@@ -14,6 +14,7 @@ from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
     SURELY_SQUARED,
+    Csr,
     euclidean_norms,
     norm,
     pairwise_euclidean_norms,
@@ -21,7 +22,6 @@ from discreet.geometry.norms import (
     sparse_euclidean_norms,
     unit_rows,
 )
-from discreet.geometry.shapes import Csr
 
 _HUGE = 2.0**600
 

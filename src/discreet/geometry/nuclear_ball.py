@@ -31,7 +31,7 @@ from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.l1_ball import L1Ball
 from discreet.geometry.limits import UNIT, round_up
-from discreet.geometry.shapes import Csr
+from discreet.geometry.norms import Csr
 
 ALIKE = 1e-9
 """Singular values that differ by less, relatively, count as equal in derivatives."""

@@ -15,7 +15,7 @@ from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.limits import round_up
-from discreet.geometry.shapes import Csr
+from discreet.geometry.norms import Csr
 
 
 @dataclass(frozen=True, init=False)

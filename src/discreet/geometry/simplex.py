@@ -12,8 +12,7 @@ from discreet._types import Array, Booleans, Integers, Vector
 from discreet.errors import InputError
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.norms import pairwise_sums, sum_roundings
-from discreet.geometry.shapes import Csr
+from discreet.geometry.norms import Csr, pairwise_sums, sum_roundings
 
 
 @dataclass(frozen=True)

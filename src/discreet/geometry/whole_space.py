@@ -11,7 +11,7 @@ import numpy as np
 from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.shapes import Csr
+from discreet.geometry.norms import Csr
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ from discreet.data.matrix import hold_table
 from discreet.data.stored import Encoding, OpenedTable, Wanted, is_table, open_table
 from discreet.data.stored.table import Piece
 from discreet.errors import InputError, InputTypeError, PrivacyError
-from discreet.estimators.base import PrivateEstimator, accept_target, check_lengths
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap, PlainFeatures
+from discreet.estimators.fit import accept_target, check_lengths
 from discreet.estimators.targets import LabelTarget, LearningTarget, SeveralNumbers
 from discreet.inspection.findings import TARGET, Contradiction, judge
 from discreet.inspection.inspection_report import InspectionReport

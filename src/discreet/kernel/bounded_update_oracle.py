@@ -6,12 +6,11 @@ import warnings
 
 from discreet import _checks
 from discreet.estimators.fields import with_fields
-from discreet.estimators.targets import LearningTarget
+from discreet.estimators.fit import Fit
 from discreet.kernel.constant_model import refuse_constant
 from discreet.kernel.oracle_estimator import OracleEstimator
 from discreet.mechanisms import BoundedUpdates, QueryMechanism
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 
 LESS_ACCURATE = (
     "GaussianProcessOracle answers the same queries more accurately at the same budget; bounded "
@@ -76,12 +75,10 @@ class BoundedUpdateOracle(OracleEstimator):
     def query_mechanism(self) -> QueryMechanism:
         return BoundedUpdates(self.max_updates, self.threshold)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        asked = super()._ask(shape, target, budget, unit)
+    def _ask(self, fit: Fit) -> Asked:
+        asked = super()._ask(fit)
         if not self.may_be_constant:
-            refuse_constant(asked, shape, self.expected_rows, budget, unit)
+            refuse_constant(asked, fit.shape, self.expected_rows, fit.budget, fit.unit)
         return asked
 
     def _check(self) -> None:

@@ -161,6 +161,8 @@ RULE = 1.0
 class KernelEstimator(LinearEstimator):
     """A linear model whose features a public map makes of encoded rows."""
 
+    max_weight: float | None = None
+
     domain: ClassVar[None] = None  # type: ignore[misc]
     """Coefficients of features are not the user's, so nothing is declared about them."""
 
@@ -182,9 +184,8 @@ class KernelEstimator(LinearEstimator):
     ) -> MappedFeatures:
         return MappedFeatures(self.column_map(), make_map, INTERCEPT_SHARE * radius)
 
-    def _check(self) -> None:
-        super()._check()
-        _ = self.feature_map().region
+    def _check_features(self, features: FeatureMap) -> None:
+        _ = features.region
 
     def fitted_row_map(self) -> RowMap:
         """Return the map of a fitted model."""
@@ -198,9 +199,9 @@ class KernelEstimator(LinearEstimator):
         mapping = self.fitted_row_map()
         return self._map_features(lambda width: mapping, mapping.radius)
 
-    def _standardising(self) -> Standardising:
+    def _standardising(self, features: FeatureMap) -> Standardising:
         """Features are dense: noise for the l1 norm of a pure budget would be far too much."""
-        how = super()._standardising()
+        how = super()._standardising(features)
         return replace(how, is_usual=how.is_usual and bool(self.delta > 0))
 
     def row_region(self, width: int) -> ConvexSet:

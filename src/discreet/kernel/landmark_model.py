@@ -18,8 +18,8 @@ from discreet.errors import InputError, InputTypeError
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import COUNTED, INTERCEPT_SHARE
-from discreet.estimators.targets import LearningTarget, require_target
 from discreet.kernel.kernel_features import KernelEstimator
 from discreet.kernel.synthetic_points import fill_domain
 from discreet.kernels import RBF, BoundedKernel, CallableKernel, Kernel, Precomputed
@@ -27,10 +27,9 @@ from discreet.kernels.landmark_span import longest_landmark
 from discreet.losses import Loss
 from discreet.mechanisms import ProjectedKernel
 from discreet.mechanisms.projected_kernel import basis_of, expand
-from discreet.policy.penalty_strength import usual_kernel_ridge
-from discreet.policy.task import Asked, LinearTask, Shape
+from discreet.policy.stating import usual_kernel_ridge
+from discreet.policy.task import Asked, LinearTask
 from discreet.preprocessing.landmark_map import LandmarkMap
-from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, KernelQueries, LabelSet
 from discreet.questions.kernel_queries import MOST_ROWS
 from discreet.record import Fact, Origin
@@ -87,7 +86,6 @@ class LandmarkModel(KernelEstimator):
                 'method="projected" counts every row once: its proof knows no weights. Leave '
                 "max_weight out."
             )
-        self._map_features(self.row_map, 1.0)  # refuses ranges that a fit would have to find
 
     def feature_map(self) -> FeatureMap:
         """Return what makes features of columns in a fit: an exact model is fitted to columns."""
@@ -178,34 +176,36 @@ class LandmarkModel(KernelEstimator):
             given["landmarks"] = {str(name): _list_cells(table[name]) for name in names}
         return given
 
-    def _task(self, shape: Shape, target: LearningTarget, budget: Budget, unit: Unit) -> LinearTask:
-        task = super()._task(shape, target, budget, unit)
+    def _task(self, fit: Fit) -> LinearTask:
+        task = super()._task(fit)
         points = () if self._is_synthetic else (PUBLIC,)
         kernel = (OWN,) if isinstance(self.kernel, CallableKernel) else ()
         return replace(task, assumed=(*task.assumed, *points, *kernel))
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
+    def _ask(self, fit: Fit) -> Asked:
         if not self.is_projected:
-            return super()._ask(shape, target, budget, unit)
-        target, features = require_target(target), self.column_map()
-        question = self._queries(shape, target, budget)
+            return super()._ask(fit)
+        question = self._queries(fit)
         words = (
             f"{question.kernel.kernel!r}, clipped to norm {question.kernel.radius:.6g}: an exact "
             f"model, projected on the span of {len(question.points):,} public landmarks"
         )
         seen = Fact("features", words, Origin.CHOSEN)
-        told = (*(fact for fact in features.facts if fact.what != "features"), seen, target.fact)
-        facts = told if budget.is_private else (*told, COUNTED)
+        told = (
+            *(fact for fact in fit.features.facts if fact.what != "features"),
+            seen,
+            fit.need_target().fact,
+        )
+        facts = told if fit.budget.is_private else (*told, COUNTED)
         return Asked(question, ProjectedKernel(), facts)
 
     def exact_loss(self) -> Loss:
         """Return the loss of an exact kernel model."""
         return self.margin_loss()
 
-    def _queries(self, shape: Shape, target: LearningTarget, budget: Budget) -> KernelQueries:
+    def _queries(self, fit: Fit) -> KernelQueries:
         """State what is asked of an exact kernel model: its values at the landmarks."""
+        features, shape = fit.features, fit.shape
         labels = shape.labels
         if isinstance(labels, LabelSet):
             if len(labels.values) != 2:
@@ -218,7 +218,7 @@ class LandmarkModel(KernelEstimator):
                 'method="projected" fits an exact kernel model, in time that grows with the square '
                 f"of the rows; declare max_rows, at most {MOST_ROWS:,}."
             )
-        features, given = self.column_map(), self._points(shape.n_features)
+        given = self._points(shape.n_features)
         _check_width(given, shape.n_features)
         clipped, factors = features.region.clip_rows(given)  # as the landmarks that are kept
         points = clipped * factors[:, None]
@@ -227,9 +227,9 @@ class LandmarkModel(KernelEstimator):
         constant = (INTERCEPT_SHARE * radius) ** 2 if self.fit_intercept else 0.0
         kernel, loss = BoundedKernel(self._kernel(), radius, constant), self.exact_loss()
         hint = getattr(self, "expected_rows", None)
-        ridge = self._ridge() or usual_kernel_ridge(loss, kernel, bounds, budget, hint)
+        ridge = self._ridge() or usual_kernel_ridge(loss, kernel, bounds, fit.budget, hint)
         asked = tuple(map(tuple, points.tolist()))
-        return KernelQueries(loss, bounds, ridge, kernel, 1, asked, target.assumed)
+        return KernelQueries(loss, bounds, ridge, kernel, 1, asked, fit.need_target().assumed)
 
     def _longest(self, points: Array) -> float:
         """Return what feature vectors are clipped to: as declared, or what the landmarks say."""
@@ -243,22 +243,24 @@ class LandmarkModel(KernelEstimator):
             return len(self.release_.value)
         return super()._coefficient_count(asked)
 
-    def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
+    def _coefficients(
+        self, asked: Asked, features: FeatureMap, origin: float = 0.0
+    ) -> tuple[Array, Array]:
         """Of a projection the intercept is what the constant of the kernel adds everywhere."""
-        coef, intercept = super()._coefficients(asked, origin)
+        coef, intercept = super()._coefficients(asked, features, origin)
         if isinstance(asked.question, KernelQueries):
             weights = expand(basis_of(asked.question), coef[0])
             intercept = intercept + asked.question.kernel.constant * float(weights.sum())
         return coef, intercept
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         if isinstance(asked.question, KernelQueries):
             basis = basis_of(asked.question)
             self.landmarks_, self.components_ = basis.landmarks.copy(), basis.matrix.copy()
         else:
             mapping = self.row_map(self.encoded_width())
             self.landmarks_, self.components_ = mapping.landmarks, mapping.matrix.copy()
-        super()._keep(asked, target)  # type: ignore[safe-super]
+        super()._keep(asked, fit)  # type: ignore[safe-super]
 
 
 def _check_width(points: Array, width: int | None) -> None:

@@ -13,7 +13,8 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError, PrivacyError
 from discreet.estimators.fields import with_fields
-from discreet.estimators.targets import LearningTarget, NumberTarget
+from discreet.estimators.fit import Fit
+from discreet.estimators.targets import NumberTarget
 from discreet.kernel.constant_model import refuse_constant
 from discreet.kernel.oracle_estimator import KernelQueryModel
 from discreet.kernel.synthetic_points import fill_domain
@@ -21,8 +22,7 @@ from discreet.kernels import BoundedKernel
 from discreet.mechanisms import NetUpdates, ProjectedKernel
 from discreet.mechanisms.net_updates import rebuild
 from discreet.mechanisms.projected_kernel import basis_of, expand
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import KernelQueries
 
 METHODS = ("updates", "projected")
@@ -123,18 +123,16 @@ class NonInteractiveKernel(KernelQueryModel):
             return points
         return fill_domain(self.columns, self.data_norm, width, net=int(self.net))
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        asked = super()._ask(shape, target, budget, unit)
-        points = tuple(map(tuple, self._points(shape.n_features).tolist()))
+    def _ask(self, fit: Fit) -> Asked:
+        asked = super()._ask(fit)
+        points = tuple(map(tuple, self._points(fit.shape.n_features).tolist()))
         asked = replace(asked, question=replace(_queries(asked), points=points))
         if self.method == "updates" and not self.may_be_constant:
-            refuse_constant(asked, shape, self.expected_rows, budget, unit)
+            refuse_constant(asked, fit.shape, self.expected_rows, fit.budget, fit.unit)
         return asked
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        super()._keep(asked, target)
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        super()._keep(asked, fit)
         question, value = _queries(asked), self.release_.value
         self.landmarks_ = question.accept(np.array(question.points))
         if self.method == "projected":
@@ -152,8 +150,9 @@ class NonInteractiveKernel(KernelQueryModel):
         """
         check_is_fitted(self, "release_")
         points = self.read_points(X)
-        clipped, scale = self.feature_map().region.clip_rows(points)
-        kernel = self.bounded_kernel(points.shape[1])
+        features = self.feature_map()
+        clipped, scale = features.region.clip_rows(points)
+        kernel = self.bounded_kernel(points.shape[1], features)
         values: Vector = _predict(
             kernel, clipped * scale[:, None], self.landmarks_, self.dual_coef_
         )

@@ -18,17 +18,16 @@ from discreet._types import Array, Vector
 from discreet.data import Rows
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError, InteractionEnded, PrivacyError
-from discreet.estimators.base import PlainEstimator
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.class_model import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.targets import (
     ClassTarget,
-    LearningTarget,
     NumberTarget,
     interval_of,
-    require_target,
 )
 from discreet.gate import consult
 from discreet.geometry import L2Ball
@@ -45,11 +44,11 @@ from discreet.losses import (
     SmoothedHinge,
 )
 from discreet.mechanisms import Mechanism, OracleAnswer, QueryMechanism
-from discreet.policy.penalty_strength import usual_kernel_ridge
-from discreet.policy.task import Asked, Shape
+from discreet.policy.stating import usual_kernel_ridge
+from discreet.policy.task import Asked
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import Bounds, KernelQueries, LabelSet
 from discreet.record import Release
 
@@ -83,7 +82,7 @@ CODEC = ValueCodec(
 
 
 @with_fields
-class KernelQueryModel(PlainEstimator):
+class KernelQueryModel(PrivateEstimator):
     """A kernel model of two classes or of numbers, of which predictions at points are asked."""
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("classes", "target_range"))
@@ -112,11 +111,6 @@ class KernelQueryModel(PlainEstimator):
         if self.classes is not None and self.target_range is not None:
             raise InputError("declare classes or target_range, not both: it learns one of them.")
         self.most_queries()
-        if self.feature_map().sought is not None:
-            raise InputError(
-                "a kernel is of columns within declared ranges, and none is found by the fit; "
-                "declare low and high in place of public_bounds."
-            )
         self.query_loss()
 
     def feature_map(self) -> FeatureMap:
@@ -150,31 +144,33 @@ class KernelQueryModel(PlainEstimator):
         loss: Loss = OF_NUMBERS[name]((interval.high - interval.low) * BEND_SHARE)
         return loss
 
-    def bounded_kernel(self, width: int) -> BoundedKernel:
+    def bounded_kernel(self, width: int, features: FeatureMap | None = None) -> BoundedKernel:
         """Return the kernel of rows of so many features, and the radius that they are clipped to.
 
         Parameters
         ----------
         width
             How many features there are.
+        features
+            What makes them of columns, if it is known already.
         """
         kernel = RBF(1 / width) if self.kernel is None else self.kernel
         _checks.instance(Kernel, kernel=kernel)
-        radius = self.radius or _usual_radius(kernel, self.feature_map().region.reach(width))
+        radius = self.radius or _usual_radius(
+            kernel, (features or self.feature_map()).region.reach(width)
+        )
         constant = (INTERCEPT_SHARE * radius) ** 2 if self.fit_intercept else 0.0
         return BoundedKernel(kernel, radius, constant)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target, features = require_target(target), self.feature_map()
+    def _ask(self, fit: Fit) -> Asked:
+        target, features, shape = fit.need_target(), fit.features, fit.shape
         labels = LabelSet([-1, 1]) if isinstance(shape.labels, LabelSet) else shape.labels
         bounds = Bounds(features.region, shape.n_features, labels=labels, max_rows=shape.max_rows)
-        loss, kernel = self.query_loss(), self.bounded_kernel(shape.n_features)
+        loss, kernel = self.query_loss(), self.bounded_kernel(shape.n_features, features)
         question = KernelQueries(
             loss,
             bounds,
-            self._ridge(loss, kernel, bounds, budget),
+            self._ridge(loss, kernel, bounds, fit.budget),
             kernel,
             self.most_queries(),
             assumed=target.assumed,
@@ -186,9 +182,9 @@ class KernelQueryModel(PlainEstimator):
             return 1 / _checks.positive_number(C=self.C)
         return usual_kernel_ridge(loss, kernel, bounds, budget, self.expected_rows)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        if isinstance(fit.target, ClassTarget):
+            self.classes_ = fit.target.classes
 
     def read_points(self, X: Any) -> Array:
         """Return rows as points of the kernel: encoded as the rows of the fit were.
@@ -276,7 +272,9 @@ class OracleEstimator(KernelQueryModel):
         self._oracle = oracle
         self.release_ = oracle.look()
         self.privacy_ = oracle.guarantee
-        self._keep(Asked(oracle.question, oracle.declared.mechanism), self.learning_target())
+        asked = Asked(oracle.question, oracle.declared.mechanism)
+        bounds = oracle.question.bounds
+        self._keep(asked, self.fit_of(bounds.n_features, bounds.max_rows))
 
     @property
     def oracle_(self) -> Oracle:

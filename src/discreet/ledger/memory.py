@@ -12,7 +12,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -269,6 +269,7 @@ class NoLedger(AbstractLedger):
         return 0.0
 
 
+@dataclass(eq=False, repr=False)
 class LostLedger(AbstractLedger):
     """What a ledger becomes where it cannot be found: it refuses everything, with the reason.
 
@@ -280,8 +281,7 @@ class LostLedger(AbstractLedger):
     discreet.errors.PrivacyError: this in-memory ledger lives in another process, or is gone; ...
     """
 
-    def __init__(self, reason: str = ELSEWHERE) -> None:
-        self.reason = reason
+    reason: str = ELSEWHERE
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise PrivacyError(self.reason)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from discreet.estimators.classifier import MarginClassifier
 from discreet.estimators.fields import with_fields
-from discreet.estimators.linear import RANGES, RangeFindingEstimator
+from discreet.estimators.linear import RANGES
 
 
 @with_fields
-class LinearClassifier(RangeFindingEstimator, MarginClassifier):
+class LinearClassifier(MarginClassifier):
     r"""A linear classifier with every choice made for accuracy under differential privacy.
 
     Columns are scaled to [-1, 1] by their declared ranges and levels; a small part of the budget
@@ -114,3 +114,4 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     """
 
     learns = MarginClassifier.learns | RANGES
+    finds_ranges = True

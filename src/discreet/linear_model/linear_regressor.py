@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
-from discreet.estimators.linear import INTERCEPT_SHARE, RANGES, RangeFindingEstimator
+from discreet.estimators.linear import INTERCEPT_SHARE, RANGES
 from discreet.estimators.regressor import RobustRegressor
 
 NUMERIC_SHARE = 0.8
@@ -13,7 +13,7 @@ NUMERIC_SHARE = 0.8
 
 
 @with_fields
-class LinearRegressor(RangeFindingEstimator, RobustRegressor):
+class LinearRegressor(RobustRegressor):
     r"""A linear regression with every choice made for accuracy under differential privacy.
 
     Columns are scaled to [-1, 1] by their declared ranges and levels; rows of an unusually large
@@ -66,6 +66,7 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     """
 
     learns = RobustRegressor.learns | RANGES
+    finds_ranges = True
 
     def feature_map(self) -> FeatureMap:
         if self.columns is None:

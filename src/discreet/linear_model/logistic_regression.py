@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
 from discreet.estimators.inference import InferentialEstimator
 from discreet.losses import Logistic, Loss
@@ -95,9 +96,9 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     def margin_loss(self) -> Loss:
         return Logistic()
 
-    def _standardising(self) -> Standardising:
+    def _standardising(self, features: FeatureMap) -> Standardising:
         """Standardise if the penalty is left to us: its strength means another thing then."""
-        entries = self.feature_map().entries
+        entries = features.entries
         return Standardising(
             entry_bound=None if entries is None else entries.largest,
             indicators=None if entries is None else entries.indicators,

@@ -18,18 +18,19 @@ from discreet.data.labels import as_floats
 from discreet.data.matrix import accept_matrix
 from discreet.data.stored import Encoding, open_table
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.linear import INTERCEPT_SHARE, CoefficientModel
+from discreet.estimators.fit import Fit, Table, accept_target, check_lengths
+from discreet.estimators.linear import INTERCEPT_SHARE, name_features, tabulate_coefficients
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
-from discreet.policy.penalty_strength import VANISHING, ridge_at_cost
+from discreet.policy.stating import VANISHING, ridge_at_cost
 from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.privacy import Budget
 from discreet.questions import Bounds, SeveralOutputs
 from discreet.record import Fact, Origin
 
@@ -38,7 +39,7 @@ USUAL_BEND, MOST_BEND = 0.2, 0.5
 
 
 @with_fields
-class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # type: ignore[misc]
+class LowRankRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     r"""Low-rank least squares with several targets, within a nuclear-norm ball; pure epsilon.
 
     It minimises half the squared residuals summed over rows and targets plus
@@ -104,6 +105,9 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     fit_intercept: bool = True
     mechanism: str = "auto"
 
+    get_feature_names_out = name_features
+    coefficients = tabulate_coefficients
+
     def _check(self) -> None:
         _checks.positive(target_norm=self.target_norm)
         _checks.positive(nuclear_radius=self.nuclear_radius)
@@ -124,30 +128,28 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
         targets = _accept_targets(self, y)
         return SeveralNumbers(targets.shape[1], targets.is_single, L2Ball(self.target_norm))
 
-    def _accept(self, X: Any, y: Any, weights: Any) -> Table:
+    def _accept(self, features: FeatureMap, X: Any, y: Any, weights: Any) -> Table:
         """Lay features and targets side by side: one row is both, each within its own ball."""
-        features, targets = self.feature_map().accept(self, X), _accept_targets(self, y)
-        (count, width), (others, outputs) = features.shape, targets.shape
+        accepted, targets = features.accept(self, X), _accept_targets(self, y)
+        (count, width), (others, outputs) = accepted.shape, targets.shape
         check_lengths(count, others)
 
         def encode() -> tuple[Any, None, None]:
-            return _side_by_side(features.encode(), targets.encode()), None, None
+            return _side_by_side(accepted.encode(), targets.encode()), None, None
 
-        rows = EncodedSource((count, width + outputs), encode, is_sparse=features.is_sparse)
+        rows = EncodedSource((count, width + outputs), encode, is_sparse=accepted.is_sparse)
         return Table(rows, SeveralNumbers(outputs, targets.is_single, L2Ball(self.target_norm)))
 
-    def _open(self, X: Any, y: Any, weights: Any, target: Any) -> Table:
+    def _open(self, features: FeatureMap, X: Any, y: Any, weights: Any, target: Any) -> Table:
         opened = open_table(X, y, target=target, targets="several")
-        columns = self.feature_map().find(self, opened)
+        columns = features.find(self, opened)
         rows = opened.source(Encoding(columns.wanted, columns.encode, columns.width))
         count = rows.width - columns.width
         return Table(rows, SeveralNumbers(count, opened.is_single, L2Ball(self.target_norm)))
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = self._several(target)
-        problem = self._problem(shape, target.count, budget)
+    def _ask(self, fit: Fit) -> Asked:
+        target = self._several(fit.target)
+        problem = self._problem(fit.shape, target.count, fit.budget)
         facts = (
             Fact("columns", "how many features and targets there are", Origin.FOUND),
             Fact("features", self._ball().words, Origin.DECLARED),
@@ -186,8 +188,8 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
             return max(ridge_at_cost(problem.row_smoothness, USUAL_BEND * one), least)
         return max(self.alpha, ridge_at_cost(problem.row_smoothness, MOST_BEND * one))
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        target = self._several(target)
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        target = self._several(fit.target)
         constant, value = asked.question.bounds.intercept, np.array(self.release_.value)
         matrix = value.reshape(-1, target.count).T
         self.coef_ = np.ascontiguousarray(matrix if constant is None else matrix[:, :-1])

@@ -11,23 +11,23 @@ from sklearn.base import RegressorMixin
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
-from discreet.estimators.base import WeightedEstimator
+from discreet.estimators.base import PrivateEstimator, fit_with_weights
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.linear import CoefficientModel
+from discreet.estimators.fit import Fit
+from discreet.estimators.linear import name_features, tabulate_coefficients
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of, require_target
+from discreet.estimators.targets import NumberTarget, interval_of
 from discreet.geometry import LinfBall, limits
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import Bounds, Interval, Mixture
 from discreet.record import Fact, Origin, labels_in_words
 
 
 @with_fields
-class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  # type: ignore[misc]
+class SimplexRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     r"""Regression with weights on a simplex, differentially private.
 
     It minimises half the squared residuals, summed over rows, over weights that are not negative
@@ -119,6 +119,11 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     entropy: float | None = None
     expected_rows: int | None = None
     mechanism: str = "auto"
+    max_weight: float | None = None
+
+    fit = fit_with_weights  # type: ignore[assignment]
+    get_feature_names_out = name_features
+    coefficients = tabulate_coefficients
 
     def _entries(self) -> Interval:
         """Return the declared range of entries."""
@@ -127,21 +132,24 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
         size = _checks.positive_number(entry_bound=self.entry_bound)
         return Interval(-size, size)
 
+    def _middle(self) -> float:
+        entries = self._entries()
+        return (entries.low + entries.high) / 2
+
     def _check(self) -> None:
         _checks.one_of(("auto", "simplex_sampling"), mechanism=self.mechanism)
         self._target(None)
 
     def feature_map(self) -> PlainFeatures:
         """Count entries from the middle of their range."""
-        entries = self._entries()
-        middle = (entries.low + entries.high) / 2
+        entries, middle = self._entries(), self._middle()
         half = max(entries.high - middle, middle - entries.low)
         features = Fact("features", labels_in_words(entries), Origin.DECLARED)
         return PlainFeatures(LinfBall(half), facts=(COLUMNS_FOUND, features), origin=middle)
 
     def _target(self, y: GivenColumn | None) -> NumberTarget:
         """Count targets from where rows of middle entries are."""
-        origin = limits.size(radius=self.radius) * self.feature_map().origin
+        origin = limits.size(radius=self.radius) * self._middle()
         return NumberTarget(interval_of(target_range=self.target_range), origin)
 
     def _loss(self) -> Loss:
@@ -149,12 +157,10 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
             return Squared(self._target(None).labels.magnitude)
         return Huber(self.threshold)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        features = self.feature_map()
+    def _ask(self, fit: Fit) -> Asked:
+        shape = fit.shape
         bounds = Bounds(
-            features.region,
+            fit.features.region,
             shape.n_features,
             labels=shape.labels,
             max_weight=self.max_weight,
@@ -167,9 +173,9 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
             entropy=self.entropy,
             expected_rows=self.expected_rows,
         )
-        return Asked(mixture, SimplexSampling(), (*features.facts, require_target(target).fact))
+        return Asked(mixture, SimplexSampling(), (*fit.features.facts, fit.need_target().fact))
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         self.coef_ = np.array(self.release_.value, dtype=np.float64)  # the release keeps its own
         self.intercept_ = 0.0
 

@@ -12,14 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from discreet._types import Array
 from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.selected_model import SelectedModel
-from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms.signal_rules import Settings, SignalRules, find_settings
-from discreet.policy.task import Asked, LinearTask, Shape, Standardising
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked, LinearTask, Standardising
 from discreet.questions import Bounds
 
 USUAL_MARGIN = 2.0
@@ -97,9 +96,9 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
     def _ridge(self) -> float | None:
         return LinearClassifierBase._ridge(self)
 
-    def _second_task(self, size: int, shape: Shape, budget: Budget, unit: Unit) -> LinearTask:
+    def _second_task(self, size: int, fit: Fit) -> LinearTask:
         region: ConvexSet = L2Ball(math.sqrt(size))
-        if budget.delta == 0:
+        if fit.budget.delta == 0:
             region = L1L2Ball(float(size), math.sqrt(size))
         rules = SignalRules(settles_margin=self.margin is None, settles_ridge=self.C is None)
         return LinearTask(
@@ -107,12 +106,12 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
             bounds=Bounds(
                 region,
                 size,
-                labels=shape.labels,
+                labels=fit.shape.labels,
                 intercept=1.0 if self.fit_intercept else None,
-                max_rows=shape.max_rows,
+                max_rows=fit.shape.max_rows,
             ),
-            budget=budget,
-            unit=unit,
+            budget=fit.budget,
+            unit=fit.unit,
             ridge=self._ridge(),
             raises_ridge=False,
             domain=None,
@@ -121,15 +120,13 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
                 is_usual=True,
                 entry_bound=1.0,
                 learns_at_once=True,
-                expected_rows=self._expect_rows(shape),
+                expected_rows=self._expect_rows(fit.shape),
                 rules=rules,
             ),
         )
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
-        LinearClassifierBase._keep(self, asked, target)
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        LinearClassifierBase._keep(self, asked, fit)
         settings = self.settings_
         self.margin_ = self.margin_loss().margin if settings is None else settings.margin
 
@@ -142,8 +139,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         """What noisy sums settled of the objective; None where nothing waited for them."""
         check_is_fitted(self)
         size = int(self.n_features_to_select)
-        model = np.asarray(self.release_.value)[:-size].reshape(self._vectors(), -1)
-        return find_settings(model, size + bool(self.fit_intercept))
+        return find_settings(self.released_model(), size + bool(self.fit_intercept))
 
     def released_model(self) -> Array:
         size = int(self.n_features_to_select)

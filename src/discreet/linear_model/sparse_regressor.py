@@ -6,13 +6,13 @@ import math
 from typing import ClassVar
 
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.selected_model import SelectedModel
 from discreet.geometry import L1L2Ball
 from discreet.losses import Loss, PseudoHuber
-from discreet.policy.task import LinearTask, Shape, Standardising
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import LinearTask, Standardising
 from discreet.questions import Bounds
 
 
@@ -80,21 +80,21 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     def _ridge(self) -> float | None:
         return LinearRegressorBase._ridge(self)
 
-    def _second_task(self, size: int, shape: Shape, budget: Budget, unit: Unit) -> LinearTask:
+    def _second_task(self, size: int, fit: Fit) -> LinearTask:
         return LinearTask(
             loss=self.margin_loss(),
             bounds=Bounds(
                 L1L2Ball(float(size), math.sqrt(size)),
                 size,
-                labels=shape.labels,
+                labels=fit.shape.labels,
                 intercept=INTERCEPT_SHARE if self.fit_intercept else None,
-                max_rows=shape.max_rows,
+                max_rows=fit.shape.max_rows,
             ),
-            budget=budget,
-            unit=unit,
+            budget=fit.budget,
+            unit=fit.unit,
             ridge=self._ridge(),
             raises_ridge=True,
             domain=None,
             mechanism="auto",
-            standardising=Standardising(expected_rows=self._expect_rows(shape)),
+            standardising=Standardising(expected_rows=self._expect_rows(fit.shape)),
         )

@@ -9,18 +9,18 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.errors import InputError
-from discreet.estimators.base import PlainEstimator
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures, vector_as_table
 from discreet.estimators.fields import with_fields
-from discreet.estimators.targets import LearningTarget
+from discreet.estimators.fit import Fit
 from discreet.geometry import Box, ConvexSet, WholeSpace
 from discreet.mechanisms import ExponentialSampling, Mechanism
-from discreet.policy.task import Asked, Shape
+from discreet.policy.task import Asked
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, ColumnQuantiles, Question
 
 
-class LocationEstimator(PlainEstimator):
+class LocationEstimator(PrivateEstimator):
     """A point in the middle of the rows."""
 
     learns = frozenset(["location_"])
@@ -40,13 +40,13 @@ class LocationEstimator(PlainEstimator):
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(WholeSpace())
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        mechanism, question = self._choose(shape.n_features, shape.max_rows, budget, unit)
+    def _ask(self, fit: Fit) -> Asked:
+        mechanism, question = self._choose(
+            fit.shape.n_features, fit.shape.max_rows, fit.budget, fit.unit
+        )
         return Asked(question, mechanism, (COLUMNS_FOUND,))
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         self.location_ = np.array(self.release_.value)
 
 

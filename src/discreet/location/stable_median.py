@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.targets import LearningTarget
+from discreet.estimators.fit import Fit
 from discreet.location.base import ColumnEstimator
 from discreet.mechanisms import Mechanism, ProposeTestRelease
 from discreet.mechanisms.stability_release import STABLE
@@ -90,7 +90,7 @@ class StableMedian(ColumnEstimator):
         proposal = _checks.positive_number(proposal=self.proposal)
         return ProposeTestRelease(), ProposedMedian(declared, proposal, self.steps)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         is_stable, answers = np.split(np.array(self.release_.value), 2)
         self.is_stable_, self.answers_ = is_stable == STABLE, answers
 

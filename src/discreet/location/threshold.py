@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
-from discreet.estimators.base import PlainEstimator
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.class_model import class_target
 from discreet.estimators.features import (
     COLUMNS_FOUND,
@@ -21,18 +21,18 @@ from discreet.estimators.features import (
     vector_as_table,
 )
 from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
+from discreet.estimators.targets import ClassTarget
 from discreet.geometry import Box, ConvexSet, WholeSpace
 from discreet.location.base import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import BestThreshold, Bounds, LabelSet
 
 
 @with_fields
-class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
+class Threshold(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """A decision stump: two classes by a threshold on one column, differentially private.
 
     Of all columns, thresholds on a fine grid and directions one is drawn by the exponential
@@ -102,10 +102,8 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
             )
         return target
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
+    def _ask(self, fit: Fit) -> Asked:
+        target, shape = fit.need_target(), fit.shape
         bounds = Bounds(
             self.row_region(shape.n_features),
             n_features=shape.n_features,
@@ -115,9 +113,9 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
         question = BestThreshold(bounds, self.steps, target.assumed)
         return Asked(question, ExponentialSampling(), (COLUMNS_FOUND, target.fact))
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
+    def _keep(self, asked: Asked, fit: Fit) -> None:
+        if isinstance(fit.target, ClassTarget):
+            self.classes_ = fit.target.classes
         column, threshold, direction = (float(part) for part in self.release_.value)
         self.column_, self.threshold_, self.direction_ = int(column), threshold, int(direction)
 

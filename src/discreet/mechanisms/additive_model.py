@@ -11,17 +11,20 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError, PrivacyError
+from discreet.errors import PrivacyError
 from discreet.geometry import ConvexSet, L2Ball
-from discreet.mechanisms.additive_objectives import AdditiveObjective, objective_of
+from discreet.mechanisms.additive_objectives import (
+    AdditiveObjective,
+    NumericTarget,
+    SecondPlan,
+    SecondShare,
+    TwoClasses,
+)
+from discreet.mechanisms.additive_pure import PureSecond, region_of
 from discreet.mechanisms.additive_release import AdditiveRelease, limits_of, scores_of
+from discreet.mechanisms.additive_softmax import SeveralClasses
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.marginal_splits import SplitNoise
-from discreet.mechanisms.objective_perturbation import (
-    ExactMinimiser,
-    ObjectivePerturbation,
-    ObjectivePerturbationPlan,
-)
 from discreet.mechanisms.summing.additive_tables import (
     AdditiveFrame,
     make_frame,
@@ -32,12 +35,15 @@ from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, re
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
-from discreet.questions import AdditiveProblem, Labels, LabelSet, Problem, Question
+from discreet.questions import AdditiveProblem, Interval, Labels, LabelSet, Question
 from discreet.questions.bounds import Bounds
 from discreet.record import Tolerance
 
 MARGINAL_SHARE = 0.09
 """The share of mu squared that goes into the marginals."""
+
+PURE_SHARE = 0.1
+"""The share of a pure epsilon that goes into the marginals."""
 
 MOST_FITS = 100
 """Of one release; the noise of each grows with the root of their number."""
@@ -48,13 +54,13 @@ class AdditiveModelPlan(Plan):
     """Noisy marginals, then coefficients of functions in the frame that they give.
 
     What is released: the marginals' numbers, then what they settled, then coefficients in the frame
-    (the constant's last), those of each problem and each repeat followed by zeros up to the most
+    (the constant's last), those of each class and each fit followed by zeros up to the most
     there can be; then counts of scores, if they are asked for. ``read`` takes it apart.
     """
 
     question: AdditiveProblem
     noise: SplitNoise
-    second: ObjectivePerturbationPlan | ExactMinimiser  # of one problem
+    second: SecondPlan | PureSecond  # of one fit
     guarantee: Guarantee
     reason: str = ""
     fits: int = 1
@@ -62,9 +68,11 @@ class AdditiveModelPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        first = grid_tolerances(self.noise.grid, "the noise on counts")
+        first = self.noise.tolerances
         if self.counts is not None:
             first += grid_tolerances(self.counts.grid, "the noise on counts of scores")
+        if isinstance(self.second, PureSecond):
+            return first  # the second stage is planned anew when its frame is known
         return (*first, *self.second.tolerances)
 
     @property
@@ -90,13 +98,15 @@ class AdditiveModelPlan(Plan):
 
     def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Array:
         """Return coefficients in a frame that is public, with noise: by problem and by repeat."""
-        objective, width = self.objective, frame.width + 1
-        plan = self.second.settle(objective.loss(settings), settings.ridge).narrow(width)
-        placed = objective.place(rows, settings)
-        framed = placed.transform(frame.apply, self._bounds(L2Ball(1.0), width))
-        return np.array([
-            [plan.run(each, noise) for _ in range(self.fits)] for each in objective.each(framed)
-        ])  # fmt: skip
+        objective, bounds = self.objective, self._bounds(frame.region, frame.width + 1)
+        plan: Plan
+        if isinstance(self.second, PureSecond):
+            plan = self.second.settle(settings, bounds)
+        else:
+            plan = objective.settle_second(self.second, settings, bounds)
+        framed = objective.place(rows, settings).transform(frame.apply, bounds)
+        found = [np.atleast_2d(plan.run(framed, noise)) for _ in range(self.fits)]
+        return np.stack(found, axis=1)
 
     def _bounds(self, region: ConvexSet, width: int) -> Bounds:
         return bounds_within(self.question, region, width, self.objective.labels)
@@ -118,17 +128,38 @@ class AdditiveModelPlan(Plan):
 
     def settle_from(self, released: Vector) -> tuple[AdditiveFrame, Any]:
         """Return the frame and the objective's settings that noisy marginals give: public."""
-        question, marginals = self.question.marginals, self.marginals(released)
-        # Repeats are averaged, and that leaves the noise of one with all of the budget.
-        sigma = self.second.objective_noise / math.sqrt(self.fits)
-        objective = self.objective
-        singles = sum(1 if count is None else count for count in question.levels)
-        signal = marginals.rows / (sigma * singles) if sigma else math.inf
-        parts = math.sqrt(len(question.levels) + 1)
-        floor_noise = parts * marginals.count_noise
-        frame = make_frame(question, marginals, objective.terms(signal, marginals), floor_noise)
-        settings = objective.settle_in(frame, marginals, sigma)
-        return replace(frame, length=settings.length), settings
+        marginals, objective = self.marginals(released), self.objective
+        singles = sum(1 if count is None else count for count in self.question.marginals.levels)
+        noise = self._noise_in(self._frame(marginals, 1))
+        signal = marginals.rows / (noise * singles) if noise else math.inf
+        frame = self._frame(marginals, objective.terms(signal, marginals))
+        settings = objective.settle_in(frame, marginals, self._noise_in(frame))
+        return self._within_region(replace(frame, length=settings.length), marginals), settings
+
+    def _frame(self, marginals: ReleasedMarginals, terms: int) -> AdditiveFrame:
+        """Return the frame with so many functions of a column of numbers."""
+        question, is_pure = self.question.marginals, isinstance(self.second, PureSecond)
+        floor_noise = math.sqrt(len(question.levels) + 1) * marginals.count_noise
+        if is_pure:
+            floor_noise = self.noise.size
+        frame = make_frame(question, marginals, terms, floor_noise, centred=not is_pure)
+        return self._within_region(frame, marginals)
+
+    def _within_region(self, frame: AdditiveFrame, marginals: ReleasedMarginals) -> AdditiveFrame:
+        if not isinstance(self.second, PureSecond):
+            return frame
+        return replace(frame, region=region_of(frame.typical_sum(marginals), frame.width + 1))
+
+    def _noise_in(self, frame: AdditiveFrame) -> float:
+        """Return the noise in a coordinate of the slope.
+
+        Repeats are averaged, and that leaves the noise of one with all of a Gaussian budget.
+        """
+        if isinstance(self.second, PureSecond):
+            one = self.second.noise_in(self._bounds(frame.region, frame.width + 1))
+        else:
+            one = self.second.objective_noise
+        return one / math.sqrt(self.fits)
 
     def read(self, released: Vector) -> AdditiveRelease:
         """Take a release apart: public."""
@@ -140,7 +171,8 @@ class AdditiveModelPlan(Plan):
         coefficients = np.reshape(released[start:end], shape)[..., : frame.width + 1]
         unit, centre = objective.to_units(settings)
         counts = None if self.counts is None else np.asarray(released[end:])
-        return AdditiveRelease(frame, settings, coefficients, unit, centre, counts)
+        shares = tuple(column.shares for column in self.marginals(released).columns)
+        return AdditiveRelease(frame, settings, coefficients, shares, unit, centre, counts)
 
     def shapes(self, released: Vector) -> tuple[tuple[Array, ...], Any]:
         """Return what each cell of every column adds to a score, and the constant: public.
@@ -149,6 +181,15 @@ class AdditiveModelPlan(Plan):
         each of them.
         """
         return self.read(released).shapes()
+
+
+def objective_of(question: AdditiveProblem) -> AdditiveObjective[Any]:
+    """Return what is minimised for labels of this kind."""
+    labels = question.marginals.labels
+    if isinstance(labels, Interval):
+        return NumericTarget(question)
+    is_of_two = isinstance(labels, LabelSet) and len(labels.values) == 2
+    return TwoClasses(question) if is_of_two else SeveralClasses(question)
 
 
 def bounds_within(
@@ -167,7 +208,8 @@ class AdditiveModel(Mechanism):
     Parameters
     ----------
     share
-        The share of mu squared that goes into the marginals.
+        The share of mu squared that goes into the marginals, if delta is not zero; a tenth of a
+        pure epsilon does.
     fits
         How many times the functions are learnt, with noise of its own each time; their average is
         nearly as good as one, and says how far noise moves it. Four for bands.
@@ -203,6 +245,13 @@ class AdditiveModel(Mechanism):
         """The share of mu squared that marginals and counts have."""
         return self.share + (COUNTED_SHARE if self.counts_scores else 0.0)
 
+    def budget_for_second(self, budget: Budget) -> Budget:
+        """Return roughly what the other stages leave of a budget, for rules of thumb."""
+        if budget.delta > 0 or not budget.is_private:
+            return budget
+        share = 1 - PURE_SHARE - (COUNTED_SHARE if self.counts_scores else 0.0)
+        return Budget(share * budget.epsilon)
+
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, AdditiveProblem):
             return Verdict(False, "additive_model adds functions of columns; use "
@@ -214,35 +263,36 @@ class AdditiveModel(Mechanism):
         return YES
 
     def _plan(self, question: AdditiveProblem, budget: Budget, unit: Unit) -> AdditiveModelPlan:
-        if budget.is_private and budget.delta == 0:
-            raise CalibrationError("an additive model needs delta > 0; use a linear one without.")
         layout, rows = SplitLayout(question.marginals), question.bounds.max_rows
-        noise, beside, counts = SplitNoise(layout, unit), list[Profile](), None
+        noise, beside, counts = self._plan_marginals(layout, budget, unit), list[Profile](), None
         if budget.is_private:
-            multiplier = gaussian_multiplier(budget) / math.sqrt(self.share)
-            noise = SplitNoise.gaussian(layout, unit, multiplier)
             beside.append(noise.profile)
         if self.counts_scores:
             counts = ScoreCounts.within_budget(budget, unit, rows)
             beside += [] if counts.profile is None else [counts.profile]
         objective, widest = objective_of(question), widest_frame(question.marginals.levels)
-        second = ObjectivePerturbation(settles_later=True).plan_beside(
-            Problem(
-                objective.planned,
-                bounds_within(question, L2Ball(1.0), widest, objective.learnt),
-                question.ridge,
-                assumed=question.assumed,
-            ),
-            budget,
-            unit,
-            beside=compose(beside) if beside else None,
-            times=objective.problems * self.fits,
-        )
-        if not isinstance(second, ObjectivePerturbationPlan | ExactMinimiser):
-            raise CalibrationError("the second stage has to be objective perturbation.")
-        reason = f"{self.share:.0%} of the budget for marginals, then {second.reason}"
+        bounds = bounds_within(question, L2Ball(1.0), widest, objective.labels)
+        known = compose(beside) if beside else None
+        share = SecondShare(budget, unit, known, self.fits)
+        second: SecondPlan | PureSecond
+        if budget.is_private and budget.delta == 0 and objective.problems == 1:
+            second = PureSecond.of(objective, bounds, share)
+            planned = second.widest
+            chosen = "noise for whichever norm of the rows in their frame needs less"
+            reason = f"{PURE_SHARE:.0%} of the budget for marginals, then {chosen}"
+        else:
+            second = planned = objective.plan_second(bounds, share)
+            reason = f"{self.share:.0%} of the budget for marginals, then {planned.reason}"
         if counts is not None:
             reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"
         return AdditiveModelPlan(
-            question, noise, second, second.guarantee, reason, self.fits, counts
+            question, noise, second, planned.guarantee, reason, self.fits, counts
         )
+
+    def _plan_marginals(self, layout: SplitLayout, budget: Budget, unit: Unit) -> SplitNoise:
+        if not budget.is_private:
+            return SplitNoise(layout, unit)
+        if budget.delta == 0:
+            return SplitNoise.laplace(layout, unit, PURE_SHARE * budget.epsilon)
+        multiplier = gaussian_multiplier(budget) / math.sqrt(self.share)
+        return SplitNoise.gaussian(layout, unit, multiplier)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
@@ -16,8 +15,15 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.data import OpenRows
+from discreet.errors import CalibrationError, PrivacyError
 from discreet.losses import Loss, MarginLogistic, PseudoHuber
-from discreet.mechanisms.one_vs_rest import each_against_rest
+from discreet.mechanisms.base import Learner, Plan
+from discreet.mechanisms.noisy_gradient import NoisyGradientPlan
+from discreet.mechanisms.objective_perturbation import (
+    ExactMinimiser,
+    ObjectivePerturbation,
+    ObjectivePerturbationPlan,
+)
 from discreet.mechanisms.signal_rules import (
     VANISHING_RIDGE,
     Settings,
@@ -31,7 +37,9 @@ from discreet.mechanisms.summing.additive_tables import (
     temper_signal,
 )
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals
-from discreet.questions import AdditiveProblem, Interval, Labels, LabelSet
+from discreet.privacy import Budget, Profile, Unit
+from discreet.questions import AdditiveProblem, Interval, Labels, LabelSet, OneVsRest, Problem
+from discreet.questions.bounds import Bounds
 
 CLASS_TERMS, CLASS_POWER = 1.5, 0.25
 """For classes the number of functions is so many times this power of the signal of a feature."""
@@ -81,6 +89,24 @@ class TargetSettings:
 
 AnySettings = TypeVar("AnySettings", Settings, TargetSettings)
 
+SecondPlan = ObjectivePerturbationPlan | ExactMinimiser | NoisyGradientPlan
+
+
+@dataclass(frozen=True)
+class SecondShare:
+    """What the second stage may spend, beside what is released already, in so many fits."""
+
+    budget: Budget
+    unit: Unit
+    beside: Profile | None
+    fits: int
+
+    def plan(self, learner: Learner, question: Problem | OneVsRest) -> Plan:
+        """Plan all fits."""
+        return learner.plan_beside(
+            question, self.budget, self.unit, beside=self.beside, times=self.fits
+        )
+
 
 @dataclass(frozen=True)
 class AdditiveObjective(ABC, Generic[AnySettings]):
@@ -98,18 +124,25 @@ class AdditiveObjective(ABC, Generic[AnySettings]):
         """What the second stage knows of labels."""
 
     @property
-    def learnt(self) -> Labels:
-        """The labels of one problem of the second stage."""
-        return self.labels
-
-    @property
     def problems(self) -> int:
-        """How many problems there are."""
+        """How many functions of each column there are: one for each class, if there are several."""
         return 1
 
-    def each(self, rows: OpenRows) -> Iterator[OpenRows]:
-        """Yield the rows as each problem sees them."""
-        yield rows
+    def plan_second(self, bounds: Bounds, share: SecondShare) -> SecondPlan:
+        """Plan the second stage, for the widest rows that there can be."""
+        learner = ObjectivePerturbation(settles_later=True)
+        question = self.question
+        problem = Problem(self.planned, bounds, question.ridge, assumed=question.assumed)
+        plan = share.plan(learner, problem)
+        if not isinstance(plan, ObjectivePerturbationPlan | ExactMinimiser):
+            raise CalibrationError("the second stage has to be objective perturbation.")
+        return plan
+
+    def settle_second(self, plan: SecondPlan, settings: AnySettings, bounds: Bounds) -> Plan:
+        """Return the second stage as planned, for rows and settings that are public now."""
+        if isinstance(plan, NoisyGradientPlan):
+            raise PrivacyError("an objective was planned as a walk.")
+        return plan.settle(self.loss(settings), settings.ridge).narrow(bounds.width)
 
     @abstractmethod
     def terms(self, signal: float, marginals: ReleasedMarginals) -> int:
@@ -174,9 +207,9 @@ class TwoClasses(AdditiveObjective[Settings]):
         return LabelSet([-1, 1])
 
     def terms(self, signal: float, marginals: ReleasedMarginals) -> int:
-        shares = np.zeros(2) if marginals.label is None else marginals.label
+        shares = np.ones(2) / 2 if marginals.label is None else marginals.label
         noise_share = marginals.count_noise / marginals.rows
-        tempered = temper_signal(signal, float(shares.min()), noise_share)
+        tempered = temper_signal(signal, shares, noise_share)
         return count_terms(CLASS_TERMS, tempered, CLASS_POWER)
 
     def ridge_of(self, ratio: float, noise: float) -> float:
@@ -191,27 +224,6 @@ class TwoClasses(AdditiveObjective[Settings]):
 
     def loss(self, settings: Settings) -> Loss:
         return MarginLogistic(margin=settings.margin)
-
-
-@dataclass(frozen=True)
-class SeveralClasses(TwoClasses):
-    """Labels 0, 1, 2 and so on: each class against the rest, in one frame."""
-
-    @property
-    def labels(self) -> Labels:
-        return LabelSet(range(self.problems))
-
-    @property
-    def learnt(self) -> Labels:
-        return LabelSet([-1, 1])
-
-    @property
-    def problems(self) -> int:
-        labels = self.question.marginals.labels
-        return len(labels.values) if isinstance(labels, LabelSet) else 1
-
-    def each(self, rows: OpenRows) -> Iterator[OpenRows]:
-        return each_against_rest(rows, self.problems)
 
 
 @dataclass(frozen=True)
@@ -260,15 +272,6 @@ class NumericTarget(AdditiveObjective[TargetSettings]):
 
 def _measure(centre: float, unit: float, targets: Vector) -> Vector:
     return (targets - centre) / unit
-
-
-def objective_of(question: AdditiveProblem) -> AdditiveObjective[Any]:
-    """Return what is minimised for labels of this kind."""
-    labels = question.marginals.labels
-    if isinstance(labels, Interval):
-        return NumericTarget(question)
-    is_of_two = isinstance(labels, LabelSet) and len(labels.values) == 2
-    return TwoClasses(question) if is_of_two else SeveralClasses(question)
 
 
 def count_terms(factor: float, signal: float, power: float) -> int:

@@ -19,15 +19,17 @@ COVER = 0.95
 
 @dataclass(frozen=True, eq=False)
 class AdditiveRelease:
-    """A frame, what was settled, and coefficients by problem, repeat and feature.
+    """A frame, what was settled, and coefficients by class, fit and feature.
 
-    ``unit`` and ``centre`` make scores of sums; ``counts`` are of rows by class and score, None if
+    ``shares`` are those of the cells of each column, under which shapes have no mean; ``unit`` and
+    ``centre`` make scores of sums; ``counts`` are of rows by class and score, None if
     they were not asked for.
     """
 
     frame: AdditiveFrame
     settings: Any
     coefficients: Array
+    shares: tuple[Vector, ...]
     unit: float
     centre: float
     counts: Vector | None
@@ -44,7 +46,11 @@ class AdditiveRelease:
 
     def _fold(self, coefficients: Vector) -> tuple[tuple[Array, ...], float]:
         shapes, constant = self.frame.shapes(coefficients)
-        return tuple(self.unit * shape for shape in shapes), self.unit * constant + self.centre
+        means = [float(share @ shape) for share, shape in zip(self.shares, shapes, strict=True)]
+        centred = tuple(
+            self.unit * (shape - mean) for shape, mean in zip(shapes, means, strict=True)
+        )
+        return centred, self.unit * (constant + math.fsum(means)) + self.centre
 
     def bands(self) -> tuple[Array, ...]:
         """Return how far noise may have moved each shape, in each cell; from two repeats on.

@@ -31,14 +31,9 @@ from discreet.mechanisms.minimising.linear_term import (
     pure_cost,
 )
 from discreet.mechanisms.minimising.many_terms import WIDEST, solve_many
-from discreet.mechanisms.minimising.mask import Mask, gaussian_mask, laplace_mask
+from discreet.mechanisms.minimising.mask import FAR, Mask, far_margin, gaussian_mask, laplace_mask
 from discreet.mechanisms.minimising.minimiser import Minimiser
-from discreet.mechanisms.minimising.penalised import (
-    FAR,
-    PenalisedMinimiser,
-    far_margin,
-    minimiser_of,
-)
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms.share import LAWS, Share
 from discreet.noise import Noise
 from discreet.privacy import (

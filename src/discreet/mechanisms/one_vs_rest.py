@@ -45,21 +45,15 @@ class OneVsRestPlan(Plan):
         return replace(self, one=self.one.settle(loss, ridge))
 
     def run(self, rows: OpenRows, noise: Noise) -> Array:
-        return np.array(
-            [self.one.run(each, noise) for each in each_against_rest(rows, self.classes)]
-        )
+        return np.array([self.one.run(each, noise) for each in self._against_rest(rows)])
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
-        runs = [
-            self.one.run_many(each, noise, draws) for each in each_against_rest(rows, self.classes)
-        ]
+        runs = [self.one.run_many(each, noise, draws) for each in self._against_rest(rows)]
         return np.stack(runs, axis=1)
 
-
-def each_against_rest(rows: OpenRows, classes: int) -> Iterator[OpenRows]:
-    """Yield the rows for each class, labelled 1 in it and -1 out of it."""
-    for number in range(classes):
-        yield rows.relabel(partial(_one_class, number))
+    def _against_rest(self, rows: OpenRows) -> Iterator[OpenRows]:
+        for number in range(self.classes):
+            yield rows.relabel(partial(_one_class, number))
 
 
 def _one_class(number: int, labels: Vector) -> Vector:

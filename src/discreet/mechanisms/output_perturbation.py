@@ -21,9 +21,9 @@ from discreet.mechanisms.minimising.linear_term import (
     LaplaceTerm,
     RadialTerm,
 )
-from discreet.mechanisms.minimising.mask import Mask, laplace_mask, solver_tolerance
+from discreet.mechanisms.minimising.mask import Mask, far_margin, laplace_mask, solver_tolerance
 from discreet.mechanisms.minimising.minimiser import Minimiser
-from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, far_margin, minimiser_of
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE, ExactMinimiser
 from discreet.mechanisms.share import LAWS, Share
 from discreet.noise import (

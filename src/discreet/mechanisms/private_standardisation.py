@@ -23,9 +23,14 @@ from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.signal_rules import Settings, SignalRules
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
-from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
-from discreet.mechanisms.summing.standard_frame import Framing, StandardFrame
+from discreet.mechanisms.summing.standard_frame import (
+    ColumnSums,
+    ColumnTotals,
+    Framing,
+    NoisySums,
+    StandardFrame,
+)
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
 from discreet.questions import LabelSet, Question

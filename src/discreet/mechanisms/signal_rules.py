@@ -15,9 +15,8 @@ import numpy as np
 from discreet._types import Array
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms.objective_perturbation import MOST_RIDGES
-from discreet.mechanisms.summing.column_sums import ColumnSums
 from discreet.mechanisms.summing.score_counts import CELLS
-from discreet.mechanisms.summing.standard_frame import StandardFrame
+from discreet.mechanisms.summing.standard_frame import ColumnSums, StandardFrame
 
 LARGEST_MARGIN, MARGIN_A_DECADE = 3.0, 0.9
 """The margin at one unit of signal or less, and how much smaller it is for ten times as much."""

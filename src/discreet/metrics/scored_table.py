@@ -26,7 +26,7 @@ from discreet.data.matrix import hold_table
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, OpenedTable, RowPlace, Wanted, is_table, open_table
 from discreet.errors import InputError
-from discreet.estimators.base import accept_target, check_lengths, noise_from
+from discreet.estimators.fit import accept_target, check_lengths, noise_from
 from discreet.estimators.targets import ClassTarget, LabelTarget, encode_labels
 from discreet.metrics.row_outputs import ModelOutputs, ReadableRows
 

@@ -16,7 +16,8 @@ from discreet.data import Rows
 from discreet.data.source import Source
 from discreet.data.stored import RowPlace
 from discreet.errors import InputError
-from discreet.estimators.base import USUAL_MAX_ROWS, is_count_told, noise_from
+from discreet.estimators.base import USUAL_MAX_ROWS
+from discreet.estimators.fit import is_count_told, noise_from
 from discreet.estimators.targets import ClassTarget, LabelTarget, NumberTarget, interval_of
 from discreet.gate import release
 from discreet.ledger import AbstractLedger

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.classifier import LinearClassifierBase
-from discreet.estimators.fields import refuse_undeclared
+from discreet.estimators.fit import refuse_undeclared
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.selected_model import SelectedModel
@@ -96,7 +96,7 @@ def check_estimator(estimator: Any) -> None:
         )
     if estimator.rehearsal is not None:
         raise InputError("pass rehearsal to the search, not to the estimator within it.")
-    if estimator.max_weight is not None:
+    if getattr(estimator, "max_weight", None) is not None:
         raise InputError("a search counts every row once; leave max_weight out.")
 
 

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet.data.given_column import GivenColumn
 from discreet.errors import CalibrationError, DiscreetError, InputError
-from discreet.estimators.base import PlainEstimator
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.targets import LabelTarget, LearningTarget, require_target
+from discreet.estimators.targets import LabelTarget
 from discreet.mechanisms import Mechanism, RepeatAndSelect, TrainAndChoose
 from discreet.mechanisms.repeat_and_select import SIZES
 from discreet.mechanisms.secret_parts import PartSizes
@@ -35,7 +36,7 @@ from discreet.model_selection.candidates import (
 from discreet.model_selection.side_by_side import SideBySide
 from discreet.policy.search_method import SearchFacts, choose_method
 from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, TrialLaw, Unit
+from discreet.privacy import Budget, TrialLaw
 from discreet.questions import Bounds, Labels, ModelCandidate, ModelChoice
 from discreet.record import Fact, Origin
 
@@ -49,6 +50,7 @@ class Contestant:
 
     model: LinearEstimator
     asked: Asked
+    fit: Fit
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def _has(name: str) -> Callable[[Any], bool]:
 
 
 @with_fields
-class PrivateSearch(PlainEstimator):
+class PrivateSearch(PrivateEstimator):
     """A choice among models, and the fit of the one that is chosen, as one release."""
 
     must_declare: ClassVar[Declarations] = (("estimator",),)
@@ -133,7 +135,7 @@ class PrivateSearch(PlainEstimator):
 
     def feature_map(self) -> SideBySide:
         models = self._models(Budget(self.epsilon, self.delta))
-        return SideBySide(tuple(model.feature_map() for model in models))
+        return SideBySide(tuple(model.checked_map() for model in models))
 
     def fitted_map(self) -> FeatureMap:
         found: FeatureMap = self._best().fitted_map()
@@ -149,24 +151,21 @@ class PrivateSearch(PlainEstimator):
             )
         return target
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> AskedSearch:
-        target = require_target(target)
-        features = self.feature_map()
+    def _ask(self, fit: Fit) -> AskedSearch:
+        features = cast(SideBySide, fit.features)
         widths = [each.width_of(self.n_features_in_) for each in features.maps]
         facts = SearchFacts(
-            len(widths), max(widths) + 1, self._expect_rows(shape), budget, unit, self._law(),
-            self.refit,
+            len(widths), max(widths) + 1, self._expect_rows(fit.shape), fit.budget, fit.unit,
+            self._law(), self.refit,
         )  # fmt: skip
         method, reason = choose_method(self.method, facts)
         self.method_ = method
         refusal: DiscreetError | None = None
-        for own in self._budgets(method, budget, facts):
+        for own in self._budgets(method, fit.budget, facts):
             try:
-                asked = self._ask_for(own, facts, widths, features, shape, target)
+                asked = self._ask_for(replace(fit, budget=own), facts, widths)
                 if method != "split":  # whether it can be planned: public arithmetic
-                    asked.mechanism.plan(asked.question, budget, unit)
+                    asked.mechanism.plan(asked.question, fit.budget, fit.unit)
             except CalibrationError as error:
                 refusal = refusal or error
             else:
@@ -191,22 +190,14 @@ class PrivateSearch(PlainEstimator):
             replace(guess, epsilon=e) for e in (0.97 * guess.epsilon, 0.75 * guess.epsilon, floor)
         ]
 
-    def _ask_for(
-        self,
-        own: Budget,
-        facts: SearchFacts,
-        widths: list[int],
-        features: SideBySide,
-        shape: Shape,
-        target: LearningTarget,
-    ) -> AskedSearch:
+    def _ask_for(self, fit: Fit, facts: SearchFacts, widths: list[int]) -> AskedSearch:
         """State the question of a search whose fits may spend so much each."""
-        method, unit = self.method_, facts.unit
+        method, features = self.method_, cast(SideBySide, fit.features)
         refits = method == "split" and self.refit
         sizes = self._sizes(facts.candidates)
-        fitted = final = self._contest(widths, shape, target, own, unit, sizes, 0)
+        fitted = final = self._contest(fit, widths, sizes, 0)
         if refits:
-            final = self._contest(widths, shape, target, facts.budget, unit, sizes, -1)
+            final = self._contest(replace(fit, budget=facts.budget), widths, sizes, -1)
         candidates = tuple(
             ModelCandidate(one.asked.question, start, last.asked.question)
             for one, last, start in zip(
@@ -214,7 +205,7 @@ class PrivateSearch(PlainEstimator):
             )
         )
         labels = candidates[0].question.bounds.labels
-        question = ModelChoice(_wide_bounds(shape, features, labels), candidates, target.assumed)
+        question = ModelChoice(_wide_bounds(fit, labels), candidates, fit.need_target().assumed)
         return AskedSearch(
             question,
             self._mechanism(method, fitted, final if refits else ()),
@@ -234,21 +225,18 @@ class PrivateSearch(PlainEstimator):
         return TrainAndChoose((), is_shared, self.refit and not is_shared).sizes(candidates)
 
     def _contest(
-        self,
-        widths: list[int],
-        shape: Shape,
-        target: LearningTarget,
-        budget: Budget,
-        unit: Unit,
-        sizes: PartSizes,
-        part: int,
+        self, fit: Fit, widths: list[int], sizes: PartSizes, part: int
     ) -> tuple[Contestant, ...]:
         """Ask for every candidate what is asked of a part of the rows."""
-        most = sizes.largest(part, shape.max_rows) if unit.count_is_public else shape.max_rows
+        maps, most = cast(SideBySide, fit.features).maps, fit.shape.max_rows
+        if fit.unit.count_is_public:
+            most = sizes.largest(part, most)
+        models = self._models(fit.budget, sizes.share(part))
         contestants = []
-        for model, width in zip(self._models(budget, sizes.share(part)), widths, strict=True):
-            asked = model._ask(Shape(width, most, shape.labels), target, budget, unit)
-            contestants.append(Contestant(model, asked))
+        for model, features, width in zip(models, maps, widths, strict=True):
+            shape = Shape(width, most, fit.shape.labels)
+            own = replace(fit, features=features, shape=shape)
+            contestants.append(Contestant(model, model._ask(own), own))
         return tuple(contestants)
 
     def _mechanism(
@@ -267,7 +255,7 @@ class PrivateSearch(PlainEstimator):
         words = f"one model chosen among {count}: {listed}{more}. The whole search is charged once"
         return Fact("candidates", words, Origin.DECLARED)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         self.best_index_, value = read_choice(self.release_.value)
         self.best_params_ = self.best_estimator_ = None
         if value is None or not isinstance(asked, AskedSearch):
@@ -279,7 +267,7 @@ class PrivateSearch(PlainEstimator):
             model.feature_names_in_ = self.feature_names_in_
         model.release_ = replace(self.release_, value=value)
         model.privacy_ = self.privacy_
-        model._keep(chosen.asked, target)
+        model._keep(chosen.asked, chosen.fit)
         self.best_params_, self.best_estimator_ = self.candidates_[self.best_index_], model
 
     def _best(self) -> Any:
@@ -340,8 +328,9 @@ class PrivateSearch(PlainEstimator):
         return tags
 
 
-def _wide_bounds(shape: Shape, features: SideBySide, labels: Labels | None) -> Bounds:
-    return Bounds(features.region, shape.n_features, labels=labels, max_rows=shape.max_rows)
+def _wide_bounds(fit: Fit, labels: Labels | None) -> Bounds:
+    return Bounds(fit.features.region, fit.shape.n_features, labels=labels,
+                  max_rows=fit.shape.max_rows)  # fmt: skip
 
 
 def _join_facts(contestants: tuple[Contestant, ...]) -> tuple[Fact, ...]:

@@ -20,12 +20,12 @@ from discreet.estimators.block_estimator import (
     name_classes,
 )
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import ClassTarget, LearningTarget
+from discreet.estimators.targets import ClassTarget
 from discreet.geometry import Box, ConvexSet, L2Ball
 from discreet.mechanisms import NoisyAggregate
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import BlockAverage
 from discreet.questions.block_vote import AGGREGATES
 from discreet.record import Fact, Origin
@@ -143,9 +143,8 @@ class SampleAndAggregate(BlockEstimator):
         _checks.one_of(AGGREGATES, aggregate=self.aggregate)
         region_of_numbers(self.bounds, self.outputs if not _predicts(self) else None)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
+    def _ask(self, fit: Fit) -> Asked:
+        target, shape = fit.target, fit.shape
         classes = target.classes if isinstance(target, ClassTarget) else None
         computation, outputs = computation_of(self.estimator, classes), int(self.outputs)
         if isinstance(computation, FittedCoefficients):
@@ -154,21 +153,21 @@ class SampleAndAggregate(BlockEstimator):
         question = BlockAverage(
             self._bounds(shape),
             computation if target is None else name_classes(computation, target),
-            self._count_blocks(shape, blocks_for_average(budget, outputs, self.aggregate)),
+            self._count_blocks(shape, blocks_for_average(fit.budget, outputs, self.aggregate)),
             region_of_numbers(self.bounds, outputs),
             outputs,
             self.aggregate,
             assumed=() if target is None else target.assumed,
         )
         facts = (
-            *self._facts(target),
+            *self._facts(fit),
             Fact("numbers of a block", question.region.words, Origin.DECLARED),
             Fact("blocks", f"{question.blocks:,}",
                  Origin.CHOSEN if self.blocks is None else Origin.DECLARED),
         )  # fmt: skip
         return Asked(question, NoisyAggregate(self._workers()), facts)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         for name in ("quartiles_", "coef_", "intercept_", "classes_"):
             self.__dict__.pop(name, None)
         value = np.array(self.release_.value)
@@ -176,16 +175,16 @@ class SampleAndAggregate(BlockEstimator):
             value, *quartiles = np.split(value, 3)
             self.quartiles_ = np.array(quartiles)
         self.estimate_ = value
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
+        if isinstance(fit.target, ClassTarget):
+            self.classes_ = fit.target.classes
         computation = computation_of(self.estimator, getattr(self, "classes_", None))
         if isinstance(computation, FittedCoefficients):
             width = asked.question.bounds.n_features
-            self._keep_coefficients(*computation.split(value, width))
+            coef, intercept = fit.features.fold(*computation.split(value, width))
+            self._keep_coefficients(coef, intercept)
 
     def _keep_coefficients(self, coef: Array, intercept: Vector) -> None:
         """Keep what an estimator's averages say of the columns, in their own units."""
-        coef, intercept = self.fitted_map().fold(coef, intercept)
         if self.target_range is None:
             self.coef_, self.intercept_ = np.array(coef), np.array(intercept)
         else:

@@ -20,7 +20,7 @@ from discreet.data.stored.dask import is_dask
 from discreet.data.stored.file_table import FileTable
 from discreet.data.stored.sources import look_at
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.base import check_lengths
+from discreet.estimators.fit import check_lengths
 from discreet.model_selection.split_dask import split_collection
 from discreet.model_selection.split_files import split_into_files
 from discreet.noise.words import fresh_key

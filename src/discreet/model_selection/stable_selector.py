@@ -12,11 +12,11 @@ from discreet.estimators.block_estimator import (
     name_classes,
     procedure_of,
 )
+from discreet.estimators.bounded_entries import widths_of
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.fit import Fit
 from discreet.mechanisms import StabilityRelease
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import BlockVote
 
 
@@ -83,15 +83,13 @@ class StableSelector(VotingSelector):
         procedure_of(self.procedure)
         _checks.delta(delta=self.delta)
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
+    def _ask(self, fit: Fit) -> Asked:
+        target = fit.need_target()
         vote = BlockVote(
-            self._bounds(shape),
+            self._bounds(fit.shape),
             name_classes(procedure_of(self.procedure), target),
-            self._count_blocks(shape, blocks_for_support(budget)),
-            widths=self._widths(),
+            self._count_blocks(fit.shape, blocks_for_support(fit.budget)),
+            widths=widths_of(fit.features),
             assumed=target.assumed,
         )
-        return Asked(vote, StabilityRelease(self._workers()), self._facts(target))
+        return Asked(vote, StabilityRelease(self._workers()), self._facts(fit))

@@ -1,15 +1,14 @@
 """The only randomness in the library: exact integer noise on a public grid."""
 
-from discreet.noise.calibrated import gaussian_grid, laplace_grid
 from discreet.noise.discrete_laplace import LARGEST_RATE, UNIT_RATE
-from discreet.noise.grid import Grid, release_gaussian, release_laplace
-from discreet.noise.implementation import (
+from discreet.noise.grid import Grid, gaussian_grid, laplace_grid, release_gaussian, release_laplace
+from discreet.noise.noise import ALL_ROWS, REHEARSAL, Noise, RehearsalNoise, SystemNoise
+from discreet.noise.radial_noise import RadialDraw, draw_radial
+from discreet.noise.words import (
     delta_of_implementation,
     distance_of_gaussian,
     distance_of_radial,
 )
-from discreet.noise.noise import ALL_ROWS, REHEARSAL, Noise, RehearsalNoise, SystemNoise
-from discreet.noise.radial_noise import RadialDraw, draw_radial
 
 __all__ = [
     "ALL_ROWS",

@@ -12,7 +12,7 @@ from discreet.estimators.targets import list_classes
 from discreet.online.learner import OnlineLearner
 
 
-class OnlineClassifier(OnlineLearner, LinearClassifierBase):
+class OnlineClassifier(OnlineLearner, LinearClassifierBase):  # type: ignore[misc]
     """Two classes, told apart by the sign of a margin; declared, since no record may decide."""
 
     must_declare: ClassVar[Declarations] = (*OnlineLearner.must_declare, ("classes",))

@@ -12,15 +12,14 @@ from discreet import _checks
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.targets import LearningTarget, require_target
 from discreet.geometry import ConvexSet
 from discreet.mechanisms import InteractiveMechanism
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader
 from discreet.policy.choosing_online import MECHANISMS, StreamTask, choose_for_stream
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import Bounds, Labels, LabelSet
 
 
@@ -32,7 +31,7 @@ class OnlineLearner(LiveEstimator, LinearEstimator):
         *LiveEstimator.must_declare,
         ("columns", "data_norm"),
     )
-    max_weight: ClassVar[None] = None  # type: ignore[misc]
+    max_weight: ClassVar[None] = None
 
     features: Any = None
 
@@ -50,10 +49,8 @@ class OnlineLearner(LiveEstimator, LinearEstimator):
         """Return what coefficients are kept in if nothing is asked for; None for no constraint."""
         return None
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target, features = require_target(target), self.feature_map()
+    def _ask(self, fit: Fit) -> Asked:
+        features, shape = fit.features, fit.shape
         bounds = Bounds(
             features=features.region,
             n_features=shape.n_features,
@@ -69,9 +66,9 @@ class OnlineLearner(LiveEstimator, LinearEstimator):
             self._ridge(),
             self._usual_domain(bounds) if self.domain is None else self.domain,
             self.mechanism,
-            target.assumed,
+            fit.need_target().assumed,
         )
-        return replace(choose_for_stream(task, budget, unit), facts=self._facts(target))
+        return replace(choose_for_stream(task, fit.budget, fit.unit), facts=self._facts(fit))
 
     def _make_reader(self) -> RecordReader:
         return RecordReader.of(self)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,9 +18,11 @@ from discreet.data.given_column import family
 from discreet.data.records import loosen_labels, loosen_rows
 from discreet.data.stored import is_table
 from discreet.errors import InputError, InteractionEnded, LargeDeltaWarning
-from discreet.estimators.base import PrivateEstimator, Table, noise_from, silence
+from discreet.estimators.base import PrivateEstimator, silence
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.fields import Declarations, refuse_undeclared, with_fields
+from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import Declarations, with_fields
+from discreet.estimators.fit import Fit, Table, noise_from, refuse_undeclared
 from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.gate import interact
 from discreet.interaction import Interaction, refuse_empty_rounds
@@ -74,7 +77,7 @@ class LiveEstimator(PrivateEstimator):
         return self.learns | {"release_", "privacy_"}
 
     @silence
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any = None,
@@ -149,6 +152,7 @@ class LiveEstimator(PrivateEstimator):
     def _learn_more(self, X: Any, y: Any, target: Any, purpose: str) -> None:
         """Check, accept, begin if nothing has begun, and feed."""
         self._check_all(purpose)
+        features = self.checked_map()
         X = self._as_table(X)
         if family(X) == "dask":
             raise InputError(
@@ -158,14 +162,14 @@ class LiveEstimator(PrivateEstimator):
         with self._one_at_a_time():
             before = self.known_columns()
             try:
-                table = self._take(X, y, target)
+                table = self._take(features, X, y, target)
                 if before and self.known_columns() != before:
                     raise InputError(
                         "these rows have other columns than those before; a stream keeps its "
                         "columns."
                     )
                 if "_interaction" not in self.__dict__:
-                    self._begin(table.rows.width, table.target, purpose)
+                    self._begin(features, table.rows.width, table.target, purpose)
             except BaseException:
                 self.know_columns(before)
                 raise
@@ -175,29 +179,17 @@ class LiveEstimator(PrivateEstimator):
         """Return what is held while columns become known and a stream begins, which is once."""
         return self.__dict__.setdefault(LOCK, threading.RLock())
 
-    def _take(self, X: Any, y: Any, target: Any) -> Table:
+    def _take(self, features: FeatureMap, X: Any, y: Any, target: Any) -> Table:
         """Accept or open a table; no cell is read."""
         if is_table(X):
-            return self._open(X, y, None, target)
+            return self._open(features, X, y, None, target)
         if target is not None:
             raise InputError("target names a column of stored tables; pass y with arrays.")
-        X = loosen_rows(X, self._labels_declared)
+        X = loosen_rows(X, partial(_labels_declared, features))
         labels = self.learning_target()
         if isinstance(labels, LabelTarget):
             y = loosen_labels(y, labels.check)
-        return self._accept(X, y, None)
-
-    def _labels_declared(self, name: Any, place: int) -> tuple[Any, ...] | None:
-        """Return the levels that are declared of a column of a block; None for numbers."""
-        features = self.feature_map()
-        if not isinstance(features, DeclaredFeatures):
-            return None
-        declared, column = features.declared, None
-        if isinstance(declared, dict):
-            column = declared.get(name)
-        elif place < len(declared):
-            column = declared[place]
-        return column.levels if isinstance(column, Category) else None
+        return self._accept(features, X, y, None)
 
     def _check_all(self, purpose: str = "") -> None:
         """Refuse parameters that are wrong whatever the records."""
@@ -219,12 +211,14 @@ class LiveEstimator(PrivateEstimator):
             is_list = isinstance(value, list)
             setattr(self, name, np.array(value, dtype=object) if is_list else value)
 
-    def _begin(self, width: int, target: LearningTarget | None, purpose: str) -> None:
+    def _begin(
+        self, features: FeatureMap, width: int, target: LearningTarget | None, purpose: str
+    ) -> None:
         """Plan, pay for all that will ever be said, and begin."""
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
         horizon = int(self.horizon)  # type: ignore[arg-type]  # it was checked
         labels = None if target is None else target.labels
-        asked = self._ask(Shape(width, horizon, labels), target, budget, unit)
+        asked = self._ask(Fit(features, target, Shape(width, horizon, labels), budget, unit))
         arriving = f"at most {horizon:,}, in the order in which they arrive"
         self._doubt_delta(budget, horizon)
         if isinstance(self.ledger, AbstractLedger) and self.ledger.is_durable:
@@ -283,7 +277,8 @@ class LiveEstimator(PrivateEstimator):
     def _refresh(self, release: Release) -> None:
         """Keep what follows from an answer."""
         self.release_, self.privacy_ = release, release.guarantee
-        self._keep(self._asked, self.learning_target())
+        bounds = self._asked.question.bounds
+        self._keep(self._asked, self.fit_of(bounds.n_features, bounds.max_rows))
 
     @property
     def n_seen(self) -> int:
@@ -351,7 +346,7 @@ class LiveEstimator(PrivateEstimator):
         with self._one_at_a_time():
             if "_interaction" not in self.__dict__:
                 self.know_columns(reader.known)
-                self._begin(reader.width, self.learning_target(), purpose)
+                self._begin(self.checked_map(), reader.width, self.learning_target(), purpose)
 
     @silence
     def skip(self, *, purpose: str = "") -> None:
@@ -396,3 +391,15 @@ class LiveEstimator(PrivateEstimator):
         """Work out what follows from the last answer, if something was learnt."""
         if "_interaction" in self.__dict__ and "release_" not in self.__dict__:
             self._refresh(self._interaction.look())
+
+
+def _labels_declared(features: FeatureMap, name: Any, place: int) -> tuple[Any, ...] | None:
+    """Return the levels that are declared of a column of a block; None for numbers."""
+    if not isinstance(features, DeclaredFeatures):
+        return None
+    declared, column = features.declared, None
+    if isinstance(declared, dict):
+        column = declared.get(name)
+    elif place < len(declared):
+        column = declared[place]
+    return column.levels if isinstance(column, Category) else None

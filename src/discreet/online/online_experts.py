@@ -10,14 +10,14 @@ import numpy as np
 
 from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.fields import Declarations, with_fields
-from discreet.estimators.targets import LearningTarget, interval_of
+from discreet.estimators.fit import Fit
+from discreet.estimators.targets import interval_of
 from discreet.geometry import Box, ConvexSet
 from discreet.mechanisms import Experts as ExpertMechanism
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader, list_once
 from discreet.policy.choosing_online import count_usual_batch
-from discreet.policy.task import Asked, Shape
-from discreet.privacy import Budget, Unit
+from discreet.policy.task import Asked
 from discreet.questions import Bounds, ExpertStream
 from discreet.record import Fact, Origin, one_of
 
@@ -87,16 +87,15 @@ class Experts(LiveEstimator):
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(self.row_region(len(list_once(experts=self.experts))))
 
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        bounds = Bounds(self.feature_map().region, shape.n_features, max_rows=shape.max_rows)
+    def _ask(self, fit: Fit) -> Asked:
+        shape = fit.shape
+        bounds = Bounds(fit.features.region, shape.n_features, max_rows=shape.max_rows)
         batch = self.batch or count_usual_batch(shape.max_rows)
         names = one_of([str(name) for name in self.experts])
         facts = (Fact("experts", names, Origin.DECLARED),)
         return Asked(ExpertStream(bounds, shape.max_rows, batch), ExpertMechanism(), facts)
 
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+    def _keep(self, asked: Asked, fit: Fit) -> None:
         self.expert_ = list_once(experts=self.experts)[int(self.release_.value)]
 
     def _make_reader(self) -> RecordReader:

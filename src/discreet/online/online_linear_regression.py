@@ -19,7 +19,7 @@ FARTHEST = 2.0
 
 
 @with_fields
-class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
+class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):  # type: ignore[misc]
     r"""Least squares for a stream of records, differentially private.
 
     It learns from each record once, in their order, and can be asked at any time. All that it will

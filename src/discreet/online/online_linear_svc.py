@@ -9,7 +9,7 @@ from discreet.online.river_types import RiverClassifier
 
 
 @with_fields
-class LinearSVC(OnlineClassifier, RiverClassifier):
+class LinearSVC(OnlineClassifier, RiverClassifier):  # type: ignore[misc]
     r"""A linear support vector machine for a stream of records, differentially private.
 
     It learns from each record once, in their order, and can be asked at any time. All that it will

@@ -15,7 +15,7 @@ from discreet.online.river_types import RiverClassifier
 
 
 @with_fields
-class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassifier):
+class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassifier):  # type: ignore[misc]
     r"""Logistic regression for a stream of records, differentially private.
 
     It learns from each record once, in their order, and can be asked at any time. All that it will

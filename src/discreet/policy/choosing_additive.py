@@ -8,7 +8,7 @@ from discreet.errors import InputError
 from discreet.losses import Loss
 from discreet.mechanisms import AdditiveModel
 from discreet.policy.choosing import has_rows_to_count
-from discreet.policy.penalty_strength import free_ridge
+from discreet.policy.stating import free_ridge
 from discreet.policy.task import Asked
 from discreet.privacy import Budget, Unit
 from discreet.questions import AdditiveProblem, LabelSet, Marginals
@@ -45,10 +45,10 @@ class AdditiveTask:
 
 def choose_additive(task: AdditiveTask) -> Asked:
     """State the question of a task, and choose who answers it."""
-    if task.budget.is_private and task.budget.delta == 0:
+    if task.budget.is_private and task.budget.delta == 0 and task.classes > 2:
         raise InputError(
-            "an additive model needs delta > 0: its noise is Gaussian. Declare a small delta, or "
-            "use a linear model, which has a form without."
+            "an additive model of three or more classes needs delta > 0: its noise is Gaussian. "
+            "Declare a small delta, or use a linear model, which has a form without."
         )
     most, reasons = task.marginals.bounds.max_rows, tuple[str, ...]()
     wants_counts = task.counts_scores and task.classes == 2
@@ -60,10 +60,9 @@ def choose_additive(task: AdditiveTask) -> Asked:
     ridge = free_ridge(
         task.loss,
         CLIPPING_SLACK,
-        task.budget,
+        mechanism.budget_for_second(task.budget),
         task.unit,
-        weight=1.0 if task.max_weight is None else task.max_weight,
-        times=task.classes if task.classes > 2 else 1,
+        weight=1.0 if task.max_weight is None else float(task.max_weight),
         beside=mechanism.share_beside,
     )
     problem = AdditiveProblem(

@@ -9,8 +9,7 @@ from discreet.errors import CalibrationError, DiscreetError, NotAccepted
 from discreet.mechanisms import Plan
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
-from discreet.policy.penalty_strength import VANISHING
-from discreet.policy.stating import choose_mechanism, state_question
+from discreet.policy.stating import VANISHING, choose_mechanism, state_question
 from discreet.policy.task import LinearTask
 
 CANDIDATES = ("sufficient_statistics", "objective_perturbation")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain, groupby
 from typing import Any, NamedTuple, Self
 
@@ -38,7 +39,7 @@ from discreet.data.kinds import (
 from discreet.data.matrix import cells_of, hold_table, names_of
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
-from discreet.geometry.shapes import Csr, as_numbers
+from discreet.geometry.norms import Csr, as_numbers
 from discreet.preprocessing.columns import (
     Category,
     Cells,
@@ -72,6 +73,7 @@ class Folded(NamedTuple):
     intercept: Array
 
 
+@dataclass(eq=False, repr=False)
 class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Encodes columns by their declared ranges and levels; nothing is learnt from the data.
 
@@ -141,18 +143,11 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # scikit-learn's check_estimator does not apply: it builds estimators without arguments, and
     # columns have to be declared.
 
-    def __init__(
-        self,
-        columns: Declared,
-        *,
-        centre_categories: bool = True,
-        sparse_output: bool = False,
-        data_norm: float | None = 1.0,
-    ) -> None:
-        self.columns = columns
-        self.centre_categories = centre_categories
-        self.sparse_output = sparse_output
-        self.data_norm = data_norm
+    columns: Declared
+    _: KW_ONLY
+    centre_categories: bool = True
+    sparse_output: bool = False
+    data_norm: float | None = 1.0
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Check the shape and the column names of X; read no value."""

@@ -22,7 +22,7 @@ from discreet._types import Array, Integers, Vector
 from discreet.data.cells import label_of, number_of, numbers_of, read_spelling
 from discreet.data.frame import Coded, side_by_side
 from discreet.errors import InputError, InputTypeError
-from discreet.geometry.shapes import Csr
+from discreet.geometry.norms import Csr
 from discreet.record import one_of
 
 LARGEST = 1e100

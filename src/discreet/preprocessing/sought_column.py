@@ -11,7 +11,7 @@ from scipy import sparse
 
 from discreet._types import Array, Vector
 from discreet.errors import PrivacyError
-from discreet.geometry.shapes import Csr
+from discreet.geometry.norms import Csr
 from discreet.preprocessing.columns import Cells, Column, Numeric, read_numbers
 from discreet.questions.sought_ranges import write_places
 

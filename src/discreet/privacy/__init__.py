@@ -1,16 +1,14 @@
 """Adjacency relations, budgets, privacy profiles, and how guarantees compose."""
 
 from discreet.privacy.bounded_range import BoundedRange
-from discreet.privacy.budget import Budget
-from discreet.privacy.calibration import calibrate, calibrate_from, gaussian_multiplier
+from discreet.privacy.calibration import Budget, calibrate, calibrate_from, gaussian_multiplier
 from discreet.privacy.combined import Composition, Maximum, Minimum, compose, worst_of
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.fixed_batch import FixedBatchGaussian
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.group import group_delta, group_epsilon, group_profile
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, NoPrivacy
 from discreet.privacy.laplace import Laplace
-from discreet.privacy.nothing import NoPrivacy
 from discreet.privacy.profile import Profile, profile_from_json
 from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.sampled_gaussian import SampledGaussian

@@ -1,14 +1,14 @@
-"""The least noise that meets a budget, found on the profile itself and rounded to the safe side."""
+"""A budget, and the least noise that meets it: found on the profile, rounded to the safe side."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from discreet import _checks
 from discreet.errors import CalibrationError
 from discreet.privacy.bisection import least_enough, least_of
-from discreet.privacy.budget import Budget
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.guarantee import in_three_digits as up
 from discreet.privacy.profile import Profile
@@ -151,3 +151,38 @@ def gaussian_multiplier(budget: Budget, *, distance: float = 0.0) -> float:
     3.7306
     """
     return calibrate(lambda noise: within(Gaussian(1 / noise), distance), budget)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A privacy budget: at most ``epsilon`` at ``delta``; an infinite epsilon asks for no privacy.
+
+    Parameters
+    ----------
+    epsilon
+        The largest epsilon, positive: the chance of anything changes by at most a factor of
+        ``e**epsilon``. Infinity switches the noise off.
+    delta
+        The chance with which it may change by more, at least zero and below one. Zero asks for pure
+        epsilon.
+
+    Examples
+    --------
+    >>> Budget(1.0, 1e-6)
+    Budget(epsilon=1.0, delta=1e-06)
+    >>> Budget(float("inf")).is_private
+    False
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        _checks.epsilon(epsilon=self.epsilon)
+        _checks.delta(delta=self.delta)
+        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "delta", float(self.delta))
+
+    @property
+    def is_private(self) -> bool:
+        return math.isfinite(self.epsilon)

@@ -29,7 +29,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Vector
 from discreet.privacy.gaussian import Gaussian
-from discreet.privacy.nothing import NoPrivacy
+from discreet.privacy.guarantee import NoPrivacy
 from discreet.privacy.profile import Profile
 from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.tabulated import tabulate

@@ -1,4 +1,4 @@
-"""What is promised about a release, to whom, and under which public facts."""
+"""What is promised about a release, to whom, and under which public facts; or that nothing is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import math
 from dataclasses import dataclass
 from decimal import MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
+from typing import ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet import _checks
@@ -16,7 +18,7 @@ from discreet._types import Json, Vector
 from discreet.errors import InputError, InputTypeError, UnitMismatch
 from discreet.privacy import accountant
 from discreet.privacy.combined import compose
-from discreet.privacy.profile import Profile, profile_from_json
+from discreet.privacy.profile import Profile, orders_above_one, profile_from_json
 from discreet.privacy.unit import Unit, unit_named
 
 FORMAT = 1
@@ -233,3 +235,27 @@ def _three_digits(exact: Decimal, way: str) -> str:
     if way == ROUND_CEILING and exact > nearest and exact - nearest < HAIR * exact:
         return f"{float(nearest):g}"
     return f"{float(exact.quantize(unit, way, context)):g}"
+
+
+@dataclass(frozen=True)
+class NoPrivacy(Profile):
+    """No guarantee: an infinite epsilon was asked for, or the noise was seeded.
+
+    Examples
+    --------
+    >>> NoPrivacy().epsilon(1e-6), NoPrivacy().delta(10.0)
+    (inf, 1.0)
+    """
+
+    is_private: ClassVar[bool] = False
+
+    kind: ClassVar[str] = "no_privacy"
+
+    def __post_init__(self) -> None:
+        """There is nothing to check."""
+
+    def bound(self, epsilons: Vector) -> Vector:
+        return np.ones(epsilons.shape)
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        return np.full(orders_above_one(orders).shape, math.inf)

@@ -16,8 +16,8 @@ class AdditiveProblem(Question):
     r"""Learn f(x) = b + f_1(x_1) + f_2(x_2) + ... from rows of cells.
 
     Functions are made of the columns' marginals, which are released first. Labels are -1 and 1; or
-    0, 1, 2 and so on, with functions for each class against the rest; or a number within an
-    interval, for which the loss is a smooth Huber loss.
+    0, 1, 2 and so on, with functions for each class, for which the loss is a softmax loss; or a
+    number within an interval, for which it is a smooth Huber loss.
 
     Parameters
     ----------
@@ -69,6 +69,9 @@ class AdditiveProblem(Question):
             if is_number:
                 raise InputError("a margin is for classes; leave it out.")
         object.__setattr__(self, "ridge", float(self.ridge))
+        if self.max_weight is not None:
+            weight = _checks.positive_number(max_weight=self.max_weight)
+            object.__setattr__(self, "max_weight", float(weight))
         bounds = replace(self.marginals.bounds, max_weight=self.max_weight)
         object.__setattr__(self, "bounds", bounds)
 

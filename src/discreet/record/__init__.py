@@ -5,14 +5,16 @@ from discreet.record.facts import (
     Fact,
     Origin,
     Tolerance,
+    all_versions,
     facts_about,
     labels_in_words,
+    library_version,
     limits_fact,
     limits_in_words,
     number,
     one_of,
 )
-from discreet.record.release import Release, all_versions, library_version
+from discreet.record.release import Release
 
 __all__ = [
     "Certificate",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import math
+import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
+
+import numpy as np
+import scipy
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -241,3 +247,32 @@ def number(value: float) -> str:
     ('0.1', '1e+100', '3')
     """
     return f"{value:.12g}" if math.isfinite(value) else str(float(value))
+
+
+@cache
+def library_version() -> str:
+    """Return the version of this library.
+
+    Examples
+    --------
+    >>> library_version() == dict(all_versions())["discreet"]
+    True
+    """
+    return importlib.metadata.version("discreet")
+
+
+@cache
+def all_versions() -> tuple[tuple[str, str], ...]:
+    """Return the versions of this library and of what it computes with.
+
+    Examples
+    --------
+    >>> [name for name, _ in all_versions()]
+    ['discreet', 'python', 'numpy', 'scipy']
+    """
+    return (
+        ("discreet", library_version()),
+        ("python", platform.python_version()),
+        ("numpy", np.__version__),
+        ("scipy", scipy.__version__),
+    )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
-import platform
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy
 
 from discreet import _checks, _json
 from discreet._page import notebook_html, sentence_html, table_html
@@ -205,32 +201,3 @@ def _fact(document: object) -> Fact:
     sources = {source.value: source for source in Origin}
     _checks.one_of(sources, source=parts["source"])
     return Fact(parts["what"], parts["words"], sources[parts["source"]])
-
-
-@cache
-def library_version() -> str:
-    """Return the version of this library.
-
-    Examples
-    --------
-    >>> library_version() == dict(all_versions())["discreet"]
-    True
-    """
-    return importlib.metadata.version("discreet")
-
-
-@cache
-def all_versions() -> tuple[tuple[str, str], ...]:
-    """Return the versions of this library and of what it computes with.
-
-    Examples
-    --------
-    >>> [name for name, _ in all_versions()]
-    ['discreet', 'python', 'numpy', 'scipy']
-    """
-    return (
-        ("discreet", library_version()),
-        ("python", platform.python_version()),
-        ("numpy", np.__version__),
-        ("scipy", scipy.__version__),
-    )

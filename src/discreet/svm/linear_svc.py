@@ -5,8 +5,9 @@ from __future__ import annotations
 from discreet import _checks
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
-from discreet.estimators.linear import RANGES, RangeFindingEstimator
+from discreet.estimators.linear import RANGES
 from discreet.losses import Hinge, HuberHinge, Loss, SmoothedHinge
 from discreet.policy.task import Standardising
 
@@ -21,7 +22,7 @@ STANDARD_SHARE = 0.03
 
 
 @with_fields
-class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
+class LinearSVC(LinearClassifierBase):
     r"""A linear support vector machine, differentially private.
 
     It minimises a hinge loss, its kink rounded or not, summed over rows plus
@@ -93,6 +94,7 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
     """
 
     learns = LinearClassifierBase.learns | RANGES
+    finds_ranges = True
 
     loss: str = "huber_hinge"
 
@@ -100,8 +102,7 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
         _checks.one_of(tuple(LOSSES), loss=self.loss)
         return LOSSES[self.loss]()
 
-    def _standardising(self) -> Standardising:
-        features = self.feature_map()
+    def _standardising(self, features: FeatureMap) -> Standardising:
         if not isinstance(features, DeclaredFeatures):
             return Standardising(share=STANDARD_SHARE)
         return Standardising(

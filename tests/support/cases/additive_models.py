@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from discreet.mechanisms.additive_model import bounds_within
 from discreet.mechanisms.additive_release import limits_of, scores_of
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.objective_perturbation import ExactMinimiser
+from discreet.mechanisms.signal_rules import Settings
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame
 from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import AdditiveProblem, Marginals
 from support.cases.base import Data, hostile_row, l2
+from support.cases.gradients import sum_error, sum_parts
 from support.cases.marginals import scales_of
 from support.cases.staged import Part, StagedCase, minimiser_part
 from support.silent import SilentNoise
@@ -37,17 +38,17 @@ class AdditiveModelCase(StagedCase):
     """All stages, the second as it is once the frame is public."""
 
     def parts(self, plan):
-        width, loss = FRAME.width + 1, plan.objective.planned
+        loss = plan.objective.planned
         if isinstance(loss, MarginLogistic):
             loss = replace(loss, margin=40.0)
-        second = plan.second.settle(loss, self.question.ridge).narrow(width)
+        second = plan.second.settle(loss, self.question.ridge).narrow(FRAME.width + 1)
+
+        def see(rows):
+            return self.frame(plan, rows, FRAME, L2Ball(1.0))
+
         return [
             first_stage(plan.noise),
-            *(
-                minimiser_part(second, partial(self.see, plan, number), self.unit)
-                for number in range(plan.objective.problems)
-                for _ in range(plan.fits)
-            ),
+            *(minimiser_part(second, see, self.unit) for _ in range(plan.fits)),
             *([] if plan.counts is None else [self.last_stage(plan)]),
         ]
 
@@ -55,11 +56,6 @@ class AdditiveModelCase(StagedCase):
         """Return rows in a frame that is public."""
         width, labels = frame.width + 1, plan.objective.labels
         return rows.transform(frame.apply, bounds_within(self.question, region, width, labels))
-
-    def see(self, plan, number, rows):
-        """Return rows as a problem of the second stage sees them."""
-        framed = self.frame(plan, rows, FRAME, L2Ball(1.0))
-        return next(islice(plan.objective.each(framed), number, None))
 
     def last_stage(self, plan):
         counts = plan.counts
@@ -81,6 +77,32 @@ class AdditiveModelCase(StagedCase):
         return 2 * plan.second.minimiser.radius + plan.second.mask.grid.step
 
 
+@dataclass(frozen=True)
+class AdditiveClassesCase(AdditiveModelCase):
+    """Three classes: marginals, then noisy sums of gradients, at coefficients that are public."""
+
+    def parts(self, plan):
+        bounds = bounds_within(self.question, L2Ball(1.0), FRAME.width + 1, LabelSet(range(3)))
+        settings = Settings(50.0, 1.0, 1.0, 40.0, self.question.ridge)
+        second = plan.objective.settle_second(plan.second, settings, bounds)
+
+        def see(run):
+            return lambda rows, *rest: run(self.frame(plan, rows, FRAME, L2Ball(1.0)), *rest)
+
+        sums = (
+            Part(see(part.run), part.sensitivity, see(part.run_together))
+            for part in sum_parts(second, None)
+        )
+        return [first_stage(plan.noise), *sums]
+
+    def silent_answer(self, plan, data):
+        exact = self.plan(Budget(math.inf))
+        return exact.run(data.open(self), SilentNoise())
+
+    def solver_error(self, plan, data):
+        return sum_error(plan.second)
+
+
 def first_stage(splits):
     """The noisy marginals, each number in units of its noise."""
     scales = scales_of(splits)
@@ -90,33 +112,27 @@ def first_stage(splits):
     )
 
 
-CLASSES = {-1.0: LabelSet([-1, 1]), 0.0: LabelSet([0, 1, 2])}
-"""Two classes, and three, by the first of them."""
-
-
 def _cases():
     ends = np.array([[0.0, 0.0], [15.0, 2.0]])
-    add, swap = (AddRemoveOne(), [0], [0, 1]), (ReplaceOne(), [0], [1])
     plain, counted, twice = (
         AdditiveModel(),
         AdditiveModel(counts_scores=True),
         AdditiveModel(fits=2),
     )
-    # Classes are one against the rest: no replaced record changes all of these problems most.
-    for name, mechanism, first, relations in (
-        ("", plain, -1.0, (add, swap)),
-        (", counted", counted, -1.0, (add, swap)),
-        (", twice", twice, -1.0, (add, swap)),
-        (", three classes", plain, 0.0, (add,)),
+    for name, kind, mechanism, labels in (
+        ("", AdditiveModelCase, plain, (-1.0, 1.0)),
+        (", counted", AdditiveModelCase, counted, (-1.0, 1.0)),
+        (", twice", AdditiveModelCase, twice, (-1.0, 1.0)),
+        (", three classes", AdditiveClassesCase, plain, (0.0, 1.0, 2.0)),
     ):
-        marginals = Marginals((None, 3), CLASSES[first], depth=4, max_rows=2**20)
+        marginals = Marginals((None, 3), LabelSet(labels), depth=4, max_rows=2**20)
         question = AdditiveProblem(marginals, ridge=4000.0, margin=40.0)
-        labels = np.array([first, 1.0])
-        for unit, *sides in relations:
-            pair = tuple(Data(ends[at], labels[at]) for at in sides)
-            row, budget = hostile_row(2, CLASSES[first].values), Budget(1.0, 1e-6)
+        marks = np.array([labels[0], labels[1]])
+        for unit, *sides in ((AddRemoveOne(), [0], [0, 1]), (ReplaceOne(), [0], [1])):
+            pair = tuple(Data(ends[at], marks[at]) for at in sides)
+            row, budget = hostile_row(2, labels), Budget(1.0, 1e-6)
             label = f"additive model{name}, {unit.name}"
-            yield AdditiveModelCase(label, mechanism, question, unit, budget, pair, row, l2)
+            yield kind(label, mechanism, question, unit, budget, pair, row, l2)
 
 
 CASES = tuple(_cases())

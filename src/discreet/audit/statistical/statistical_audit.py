@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -206,16 +207,18 @@ def _check_trials(reach: Reach, guarantee: Guarantee, claim: Claim) -> None:
     )
 
 
+@dataclass(frozen=True, eq=False)
 class _Event:
     """A score above a threshold, expected to be likelier on one of the data sets."""
 
-    def __init__(self, name: str, scorer: Scorer, threshold: float, likelier: int) -> None:
-        self.name, self._scorer, self._threshold = name, scorer, threshold
-        self.likelier = likelier
+    name: str
+    scorer: Scorer
+    threshold: float
+    likelier: int
 
     def hits(self, values: Matrix) -> int:
         sign = 1 if self.likelier == 1 else -1
-        return int(np.count_nonzero(sign * self._scorer(values) >= self._threshold))
+        return int(np.count_nonzero(sign * self.scorer(values) >= self.threshold))
 
 
 def _choose_events(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.compat.diffprivlib.exceptions import BudgetError
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from discreet.compat.diffprivlib.accountant import BudgetAccountant
 
 
+@dataclass(eq=False)
 class _Block:
     """An open ``with`` block, and the accountant that pays inside."""
 
-    def __init__(self, owner: BudgetAccountant) -> None:
-        self.owner = owner
-        self.payer: BudgetAccountant | None = owner
+    owner: BudgetAccountant
+    payer: BudgetAccountant | None
 
 
 class DefaultAccountant:
@@ -70,7 +71,7 @@ class DefaultAccountant:
 
     def enter(self, accountant: BudgetAccountant) -> None:
         """Open a block."""
-        block = _Block(accountant)
+        block = _Block(accountant, accountant)
         with self._lock:
             self._open.append(block)
         self._here.set((*self._here.get(), block))

@@ -58,12 +58,14 @@ class _Slot:
     sums: tuple[int, ...]  # of the bits, which must be the same when they are read back
 
 
+@dataclass(frozen=True, eq=False)
 class _Descriptor:
     """An open file, closed when nobody refers to it: not before the last thread is done with it."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        weakref.finalize(self, _close_descriptor, number)
+    number: int
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _close_descriptor, self.number)
 
 
 def _close_descriptor(number: int) -> None:

@@ -27,7 +27,11 @@ from discreet.noise import (
     release_gaussian,
     release_laplace,
 )
+from discreet.questions import Problem
 from discreet.record import Tolerance
+
+FAR = 400.0
+"""How far, in margins, coefficients may go beyond what the noise alone explains."""
 
 FINEST = 2.0**-28
 """A mask is at least this share of the largest coefficient, or no grid would hold both."""
@@ -105,3 +109,9 @@ def state_neglected(chance: float) -> str:
     """Say that a guarantee of pure epsilon leaves out what will not happen."""
     power = math.ceil(math.log2(chance))
     return f"that no event of chance 2^{power} happened while noise was drawn"
+
+
+def far_margin(problem: Problem) -> float:
+    """Return a margin that no model of labels this large needs."""
+    labels = problem.bounds.labels
+    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)

@@ -40,9 +40,6 @@ MOST_ROOM = 2.0**12
 """A domain may reach this much farther than coefficients are expected: noise that hides rounding
 grows with it."""
 
-FAR = 400.0
-"""How far, in margins, coefficients may go beyond what the noise alone explains."""
-
 
 @dataclass(frozen=True)
 class PenalisedMinimiser:
@@ -171,12 +168,6 @@ def minimiser_of(
         _check_room(problem.penalty, problem)
         problem = replace(problem, radius=math.inf)
     return PenalisedMinimiser(Minimiser(problem, linear_bound, linear_error))
-
-
-def far_margin(problem: Problem) -> float:
-    """Return a margin that no model of labels this large needs."""
-    labels = problem.bounds.labels
-    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)
 
 
 def _check_room(penalty: Penalty, problem: Problem) -> None:

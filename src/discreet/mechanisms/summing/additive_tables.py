@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Vector
+from discreet.geometry import ConvexSet, L2Ball
 from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
 from discreet.questions import Marginals
 from discreet.questions.bounds import CLIPPING_SLACK
@@ -32,6 +33,8 @@ KEPT_VARIANCE, LEAST_VARIANCE = 0.03, 0.02
 PRIOR_VARIANCE = 0.3
 """Of the first function of a column of numbers; of the k-th one this over k squared."""
 
+UNIT_BALL = L2Ball(1.0)
+
 LEAST_SQUARED_LENGTH = 0.25
 """Of rows in the frame, the constant aside: that is added to it, so nothing rests on this."""
 
@@ -42,6 +45,13 @@ class ColumnTable:
 
     entries: Array  # one line a cell, the last for missing values or anything else
     variances: Vector
+    shares: Vector  # of the cells
+
+    @property
+    def squares(self) -> Vector:
+        """What the features' squares are expected to be."""
+        means = self.shares @ self.entries
+        return np.asarray(self.variances + means**2)
 
 
 def table_of_numbers(found: ColumnShares, terms: int) -> ColumnTable:
@@ -55,22 +65,28 @@ def table_of_numbers(found: ColumnShares, terms: int) -> ColumnTable:
     entries = np.zeros((known.size + 1, functions.shape[1]))
     entries[:-1] = functions * np.sqrt(variances)
     if not found.shows_last:
-        return ColumnTable(entries, variances)
+        return ColumnTable(entries, variances, found.shares)
     missing = float(found.shares[-1])
     own = np.full((known.size + 1, 1), -missing)
     own[-1] += 1.0
-    return ColumnTable(np.hstack([entries, own]), np.append(variances, missing * (1 - missing)))
+    variances = np.append(variances, missing * (1 - missing))
+    return ColumnTable(np.hstack([entries, own]), variances, found.shares)
 
 
-def table_of_levels(found: ColumnShares) -> ColumnTable:
-    """Return indicators of levels minus their shares; of anything else if it stands out."""
+def table_of_levels(found: ColumnShares, *, centred: bool = True) -> ColumnTable:
+    """Return indicators of levels minus their shares; of anything else if it stands out.
+
+    Where the sum of a row's entries counts, indicators stay as they are: one entry is not zero.
+    """
     shares = found.shares
-    entries, variances = np.eye(shares.size) - shares, shares * (1 - shares)
+    entries, variances = np.eye(shares.size), shares * (1 - shares)
+    if centred:
+        entries -= shares
     if found.shows_last:
-        return ColumnTable(entries, variances)
+        return ColumnTable(entries, variances, shares)
     entries = entries[:, :-1].copy()
     entries[-1] = 0.0
-    return ColumnTable(entries, variances[:-1])
+    return ColumnTable(entries, variances[:-1], shares)
 
 
 def _functions(known: Vector, terms: int) -> Array:
@@ -101,12 +117,14 @@ def _functions(known: Vector, terms: int) -> Array:
 class AdditiveFrame:
     """Tables of every column in one frame, and the typical length of rows there.
 
-    The constant, one, is the last feature; ``length`` divides all of them.
+    The constant, one, is the last feature; ``length`` divides all of them, and what comes of it is
+    clipped to the ``region``.
     """
 
     tables: tuple[Array, ...]
     length: float
     rows: float
+    region: ConvexSet = UNIT_BALL
 
     @property
     def width(self) -> int:
@@ -118,6 +136,14 @@ class AdditiveFrame:
         """The longest norm that a row can have before it is divided by the length."""
         squared = sum(float((table**2).sum(axis=1).max()) for table in self.tables if table.size)
         return math.sqrt(1 + squared) * CLIPPING_SLACK
+
+    def typical_sum(self, marginals: ReleasedMarginals) -> float:
+        """Return the expected sum of the sizes of a row's entries, once divided by the length."""
+        sums = (
+            float(found.shares @ np.abs(table).sum(axis=1))
+            for found, table in zip(marginals.columns, self.tables, strict=True)
+        )
+        return (1 + sum(sums)) / self.length
 
     def apply(self, rows: Any) -> Array:
         """Return the features of rows, from their cells: entries of tables, and nothing else."""
@@ -143,20 +169,37 @@ class AdditiveFrame:
 
 
 def make_frame(
-    question: Marginals, marginals: ReleasedMarginals, terms: int, floor_noise: float
+    question: Marginals,
+    marginals: ReleasedMarginals,
+    terms: int,
+    floor_noise: float,
+    *,
+    centred: bool = True,
 ) -> AdditiveFrame:
     """Return tables in one frame: features weigh less where their variance drowns in noise.
 
-    ``floor_noise`` is the noise of a mean, in rows: that of a count for each part of a row.
+    Parameters
+    ----------
+    question
+        What is declared about columns.
+    marginals
+        How they are spread, as it was released.
+    terms
+        How many functions columns of numbers have, before some are dropped.
+    floor_noise
+        The noise of a mean, in rows: that of a count for each part of a row.
+    centred
+        Whether indicators of levels have their mean taken off.
     """
     tables = [
-        table_of_numbers(found, terms) if count is None else table_of_levels(found)
+        table_of_numbers(found, terms) if count is None else table_of_levels(found, centred=centred)
         for count, found in zip(question.levels, marginals.columns, strict=True)
     ]
     variances = np.concatenate([table.variances for table in tables])
     average = float(variances.mean()) if variances.size else 0.0
     floor = 3 * floor_noise / marginals.rows + average + 1e-12
-    squared = float((variances / (variances + floor)).sum())
+    squares = variances if centred else np.concatenate([table.squares for table in tables])
+    squared = float((squares / (variances + floor)).sum())
     return AdditiveFrame(
         tuple(table.entries / np.sqrt(table.variances + floor) for table in tables),
         math.sqrt(1 + max(squared, LEAST_SQUARED_LENGTH)),
@@ -169,10 +212,11 @@ def widest_frame(levels: Sequence[int | None]) -> int:
     return 1 + sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
 
 
-def temper_signal(signal: float, rarer: float, noise_share: float) -> float:
-    """Return what of a signal counts for more functions, by the share of the rarer class.
+def temper_signal(signal: float, shares: Vector, noise_share: float) -> float:
+    """Return what of a signal counts for more functions, by the shares of the classes.
 
     ``noise_share`` is the noise of a count over the number of rows: what cannot be told from it.
     """
-    balance = max(4 * rarer * (1 - rarer), min(1.0, noise_share))
+    mixed = 2 * (1 - float(shares @ shares))  # of two classes 4 p (1 - p)
+    balance = min(1.0, max(mixed, noise_share))
     return signal * balance * min(1.0, 2 * balance) ** 3

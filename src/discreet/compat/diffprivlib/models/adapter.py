@@ -6,22 +6,24 @@ import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.compat.diffprivlib.accountant import BudgetAccountant
 from discreet.compat.diffprivlib.exceptions import DiffprivlibCompatibilityWarning
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.storing import Storable
+from discreet.estimators.storing import copy_whole, deepcopy_whole, state_from_store, state_to_store
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.privacy import Guarantee
 from discreet.record import Release
 
+PAID_BY = "accountant"
+"""The parameter that says where a fit is paid for."""
 
-class Adapter(Storable):
+
+class Adapter(BaseEstimator):  # type: ignore[misc]
     """A model with diffprivlib's parameters, fitted by an estimator of this library."""
-
-    _paid_by: ClassVar[str] = "accountant"
 
     accountant: BudgetAccountant | AbstractLedger | None
     random_state: Any
@@ -70,6 +72,15 @@ class Adapter(Storable):
     def _model(self) -> Any:
         check_is_fitted(self, "release_")
         return self._fitted
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_to_store(super().__getstate__(), PAID_BY)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state_from_store(state, PAID_BY))
+
+    __copy__ = copy_whole
+    __deepcopy__ = deepcopy_whole
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import silence
 from discreet.estimators.features import FeatureMap, PlainFeatures, accept_numbers, read_rows
+from discreet.estimators.fields import with_fields
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import Ridge
 from discreet.privacy import Unit
@@ -48,6 +49,7 @@ class _FramedRidge(Ridge):
         return _FramedFeatures(plain.region, plain.constant, frame=self.frame)
 
 
+@with_fields
 class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     r"""Least squares with the parameters of ``diffprivlib.models.LinearRegression``.
 
@@ -99,31 +101,18 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     discreet.errors.InputError: bounds_X must be declared; ...
     """
 
-    coef_: Vector
-    intercept_: float
+    coef_: Vector = field(init=False)
+    intercept_: float = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        bounds_X: tuple[Any, Any] | None = None,
-        bounds_y: tuple[float, float] | None = None,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        random_state: Any = None,
-        accountant: BudgetAccountant | AbstractLedger | None = None,
-        delta: float = 0.0,
-        unit: str | Unit = "replace",
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.random_state = random_state
-        self.accountant = accountant
-        self.delta = delta
-        self.unit = unit
+    epsilon: float = 1.0
+    bounds_X: tuple[Any, Any] | None = None
+    bounds_y: tuple[float, float] | None = None
+    fit_intercept: bool = True
+    copy_X: bool = True
+    random_state: Any = None
+    accountant: BudgetAccountant | AbstractLedger | None = None
+    delta: float = 0.0
+    unit: str | Unit = "replace"
 
     @silence
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -13,11 +14,13 @@ from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
 from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError
 from discreet.estimators.base import silence
+from discreet.estimators.fields import with_fields
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression as Private
 from discreet.privacy import Unit
 
 
+@with_fields
 class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
     r"""Logistic regression with the parameters of ``diffprivlib.models.LogisticRegression``.
 
@@ -79,43 +82,25 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
     discreet.errors.InputError: data_norm must be declared; ...
     """
 
-    classes_: Any
-    coef_: Array
-    intercept_: Vector
-    n_iter_: Any
+    classes_: Any = field(init=False)
+    coef_: Array = field(init=False)
+    intercept_: Vector = field(init=False)
+    n_iter_: Any = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        data_norm: float | None = None,
-        tol: float = 1e-4,
-        C: float | None = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 100,
-        verbose: int = 0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        accountant: BudgetAccountant | AbstractLedger | None = None,
-        delta: float = 0.0,
-        unit: str | Unit = "replace",
-        classes: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.data_norm = data_norm
-        self.tol = tol
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.accountant = accountant
-        self.delta = delta
-        self.unit = unit
-        self.classes = classes
+    epsilon: float = 1.0
+    data_norm: float | None = None
+    tol: float = 1e-4
+    C: float | None = 1.0
+    fit_intercept: bool = True
+    max_iter: int = 100
+    verbose: int = 0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    accountant: BudgetAccountant | AbstractLedger | None = None
+    delta: float = 0.0
+    unit: str | Unit = "replace"
+    classes: Any = None
 
     @silence
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
