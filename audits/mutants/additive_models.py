@@ -19,10 +19,13 @@ from discreet.geometry import L2Ball
 from discreet.mechanisms import AdditiveModel
 from discreet.mechanisms.additive_model import bounds_within
 from discreet.mechanisms.additive_objectives import CLASS_POWER, CLASS_TERMS, count_terms
+from discreet.mechanisms.additive_pure import region_of
+from discreet.mechanisms.minimising.linear_term import pure_cost
+from discreet.mechanisms.signal_rules import Settings
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame, make_frame
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
 from discreet.noise import Noise, RehearsalNoise
-from discreet.privacy import Gaussian
+from discreet.privacy import Budget, Gaussian
 from discreet.questions import AdditiveProblem, Marginals
 
 QUESTION = AdditiveProblem(
@@ -208,7 +211,28 @@ def lengths_from_a_running_sum() -> BoundMutant:
     )
 
 
+def sums_beyond_their_region() -> BoundMutant:
+    plan: Any = AdditiveModel().plan(replace(QUESTION, ridge=5.0), Budget(1.0), ADD)
+    bounds = bounds_within(QUESTION, region_of(1.0, 9), 9, LabelSet([-1, 1]))
+    second = plan.second.settle(Settings(50.0, 1.0, 1.0, 2.0, 5.0), bounds)
+
+    def reached(longest: float) -> float:
+        cost = pure_cost(second.minimiser.problem, ADD, longest / second.term.scale)
+        return float(plan.noise.sensitivity + cost)
+
+    return BoundMutant(
+        name="noise for typical sums of entries that nobody clips",
+        breaks="A row of norm one has a sum as large as the root of the number of features.",
+        mechanism="additive_model",
+        measure="epsilon",
+        claimed=1.0,
+        reached=lambda: reached(3.0),
+        reached_by_original=lambda: reached(bounds.row_norm(1)),
+    )
+
+
 MUTANTS: tuple[Broken, ...] = (
+    sums_beyond_their_region(),
     lengths_from_a_running_sum(),
     exact_quantiles(),
     exact_number_of_terms(),

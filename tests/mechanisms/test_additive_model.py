@@ -239,6 +239,40 @@ def test_noise_for_residuals_of_both_signs_is_that_of_half_the_delta():
     assert least <= ratio <= 1.005 * least
 
 
+@pytest.mark.parametrize("unit", [ADD, ReplaceOne()], ids=lambda unit: unit.name)
+@pytest.mark.parametrize("question", [QUESTION, TARGET], ids=["classes", "number"])
+def test_a_pure_epsilon_is_kept_in_every_frame_that_may_be_released(question, unit):
+    stated = replace(question, ridge=5.0)
+    plan = AdditiveModel(counts_scores=question is QUESTION).plan(stated, Budget(1.0), unit)
+    whole = plan.guarantee.profile.pure_epsilon
+    assert 0.999 < whole <= 1
+    generator, widths = np.random.default_rng(1), set()
+    for scale in (0.0, 1e2, 1e4, 1e6):
+        released = scale * generator.standard_normal(plan.noise.layout.kinds.size)
+        frame, settings = plan.settle_from(released)
+        bounds = bounds_within(stated, frame.region, frame.width + 1, plan.objective.labels)
+        assert bounds.row_norm() <= 1 + 2**-19
+        second = plan.second.settle(settings, bounds)
+        assert second.guarantee.profile.pure_epsilon <= whole * (1 + 1e-12)
+        widths.add((frame.width, settings.ridge))
+    assert len(widths) > 1
+    shares = plan.noise.sensitivity, AdditiveModel().budget_for_second(Budget(1.0)).epsilon
+    assert shares == (pytest.approx(0.1), 0.9)
+
+
+def test_a_pure_epsilon_learns_a_curve_too():
+    plan = AdditiveModel().plan(replace(QUESTION, ridge=1.2), Budget(1.0), ADD)
+    read = plan.read(plan.run(opened(*curved_rows(20_000)), RehearsalNoise(1)))
+    shapes, constant = read.shapes()
+    cells, labels = curved_rows(5000, seed=9)
+    places = cells.astype(int)
+    scores = constant + sum(shape[places[:, j]] for j, shape in enumerate(shapes))
+    assert np.mean(np.sign(scores) == labels) > 0.8
+    # Indicators are not centred there, but shapes are: the constant is that of an average row.
+    for shape, shares in zip(shapes, read.shares, strict=True):
+        assert shape @ shares == pytest.approx(0, abs=1e-9)
+
+
 def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():
     plan = AdditiveModel().plan(QUESTION, Budget(1.0, 1e-6), ADD)
     with pytest.raises(PrivacyError, match="wider than was planned"):
@@ -247,7 +281,7 @@ def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():
 
 def test_what_has_no_proof_is_refused():
     with pytest.raises(CalibrationError, match="delta > 0"):
-        AdditiveModel().plan(QUESTION, Budget(1.0), ADD)
+        AdditiveModel().plan(SEVERAL, Budget(1.0), ADD)
     with pytest.raises(InputError, match="for classes or for a number"):
         AdditiveProblem(Marginals((None,), LabelSet([0, 1])), ridge=1.0)
     with pytest.raises(NotAccepted, match="counted of two classes"):

@@ -71,8 +71,6 @@ class AdditiveModelPlan(Plan):
         first = self.noise.tolerances
         if self.counts is not None:
             first += grid_tolerances(self.counts.grid, "the noise on counts of scores")
-        if isinstance(self.second, PureSecond):
-            return first  # the second stage is planned anew when its frame is known
         return (*first, *self.second.tolerances)
 
     @property
@@ -276,17 +274,14 @@ class AdditiveModel(Mechanism):
         share = SecondShare(budget, unit, known, self.fits)
         second: SecondPlan | PureSecond
         if budget.is_private and budget.delta == 0 and objective.problems == 1:
-            second = PureSecond.of(objective, bounds, share)
-            planned = second.widest
-            chosen = "noise for whichever norm of the rows in their frame needs less"
-            reason = f"{PURE_SHARE:.0%} of the budget for marginals, then {chosen}"
+            second, first = PureSecond.of(objective, bounds, share), PURE_SHARE
         else:
-            second = planned = objective.plan_second(bounds, share)
-            reason = f"{self.share:.0%} of the budget for marginals, then {planned.reason}"
+            second, first = objective.plan_second(bounds, share), self.share
+        reason = f"{first:.0%} of the budget for marginals, then {second.reason}"
         if counts is not None:
             reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"
         return AdditiveModelPlan(
-            question, noise, second, planned.guarantee, reason, self.fits, counts
+            question, noise, second, second.guarantee, reason, self.fits, counts
         )
 
     def _plan_marginals(self, layout: SplitLayout, budget: Budget, unit: Unit) -> SplitNoise:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.errors import CalibrationError
 from discreet.geometry import L1L2Ball
@@ -15,8 +15,10 @@ from discreet.mechanisms.objective_perturbation import (
     ObjectivePerturbation,
     ObjectivePerturbationPlan,
 )
+from discreet.privacy import Guarantee
 from discreet.questions import Problem
 from discreet.questions.bounds import Bounds
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +30,18 @@ class PureSecond:
     for the widest rows, of which the guarantee is that of all.
     """
 
+    reason: ClassVar[str] = "noise for whichever norm of the rows in their frame needs less"
+    tolerances: ClassVar[tuple[Tolerance, ...]] = ()
+    """None are known before the frame is."""
+
     objective: AdditiveObjective[Any]
     share: SecondShare
     widest: ObjectivePerturbationPlan
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What everything together keeps, whatever the frame."""
+        return self.widest.guarantee
 
     @classmethod
     def of(

@@ -12,6 +12,7 @@ from discreet.geometry import L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import AdditiveModel
 from discreet.mechanisms.additive_model import bounds_within
+from discreet.mechanisms.additive_pure import region_of
 from discreet.mechanisms.additive_release import limits_of, scores_of
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.objective_perturbation import ExactMinimiser
@@ -20,7 +21,7 @@ from discreet.mechanisms.summing.additive_tables import AdditiveFrame
 from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import AdditiveProblem, Marginals
-from support.cases.base import Data, hostile_row, l2
+from support.cases.base import Data, hostile_row, l1, l2
 from support.cases.gradients import sum_error, sum_parts
 from support.cases.marginals import scales_of
 from support.cases.staged import Part, StagedCase, minimiser_part
@@ -78,6 +79,25 @@ class AdditiveModelCase(StagedCase):
 
 
 @dataclass(frozen=True)
+class PureAdditiveCase(AdditiveModelCase):
+    """Laplace splits, then a minimiser that is planned when the region of its rows is public."""
+
+    def parts(self, plan):
+        region = region_of(1.0, FRAME.width + 1)  # rows are their constant
+        bounds = bounds_within(self.question, region, FRAME.width + 1, plan.objective.labels)
+        settings = Settings(50.0, 1.0, 1.0, 40.0, self.question.ridge)
+        second = plan.second.settle(settings, bounds)
+        part = minimiser_part(second, lambda rows: self.frame(plan, rows, FRAME, region), self.unit)
+        return [first_stage(plan.noise), part]
+
+    def silent_answer(self, plan, data):
+        return self.plan(Budget(math.inf)).run(data.open(self), SilentNoise())
+
+    def solver_error(self, plan, data):
+        return 2 * plan.second.widest.minimiser.radius + plan.second.widest.mask.grid.step
+
+
+@dataclass(frozen=True)
 class AdditiveClassesCase(AdditiveModelCase):
     """Three classes: marginals, then noisy sums of gradients, at coefficients that are public."""
 
@@ -123,6 +143,7 @@ def _cases():
         ("", AdditiveModelCase, plain, (-1.0, 1.0)),
         (", counted", AdditiveModelCase, counted, (-1.0, 1.0)),
         (", twice", AdditiveModelCase, twice, (-1.0, 1.0)),
+        (", pure", PureAdditiveCase, plain, (-1.0, 1.0)),
         (", three classes", AdditiveClassesCase, plain, (0.0, 1.0, 2.0)),
     ):
         marginals = Marginals((None, 3), LabelSet(labels), depth=4, max_rows=2**20)
@@ -130,9 +151,10 @@ def _cases():
         marks = np.array([labels[0], labels[1]])
         for unit, *sides in ((AddRemoveOne(), [0], [0, 1]), (ReplaceOne(), [0], [1])):
             pair = tuple(Data(ends[at], marks[at]) for at in sides)
-            row, budget = hostile_row(2, labels), Budget(1.0, 1e-6)
-            label = f"additive model{name}, {unit.name}"
-            yield kind(label, mechanism, question, unit, budget, pair, row, l2)
+            is_pure = kind is PureAdditiveCase
+            budget, distance = (Budget(1.0), l1) if is_pure else (Budget(1.0, 1e-6), l2)
+            label, row = f"additive model{name}, {unit.name}", hostile_row(2, labels)
+            yield kind(label, mechanism, question, unit, budget, pair, row, distance)
 
 
 CASES = tuple(_cases())
