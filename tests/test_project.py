@@ -133,7 +133,7 @@ CEILINGS = {
     "linear_model": 1800,
     "location": 700,
     "losses": 1100,
-    "mechanisms": 20250,
+    "mechanisms": 20950,
     "metrics": 3150,
     "model_selection": 1600,
     "noise": 1600,

@@ -190,6 +190,15 @@ def test_a_fit_costs_the_epsilon_asked_and_no_more(unit, more):
     assert 0.99 * 0.7 <= model.privacy_.epsilon(1e-6) <= 0.7
 
 
+@pytest.mark.parametrize("unit", ["add_remove", "replace"])
+def test_a_fit_without_delta_costs_the_epsilon_asked_and_learns(unit):
+    model = AdditiveClassifier(5.0, 0.0, unit=unit, columns=COLUMNS, rehearsal=0).fit(FRAME, Y)
+    found = roc_auc_score(Y == "well", model.decision_function(FRAME))
+    assert found > 0.75  # fixed rehearsal noise
+    private = AdditiveClassifier(0.7, 0.0, unit=unit, columns=COLUMNS).fit(FRAME, Y)
+    assert 0.99 * 0.7 <= private.privacy_.epsilon(0.0) <= 0.7
+
+
 def test_bands_are_released_noise_and_none_without_them():
     assert all(shape.band is None for shape in fitted().shapes_.values())
     shapes = fitted(bands=True).shapes_

@@ -101,8 +101,8 @@ OF_SELECTORS = {
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are, but
 for what needs to be stable."""
 
-NEED_DELTA = (LassoStability, StableMedian)
-"""What is tested has a chance of error: asked for none, they keep their default."""
+NEED_DELTA = (LassoStability, StableMedian, AdditiveClassifier)
+"""What is tested has a chance of error, or three classes: asked for none, they keep their default."""
 
 OF_SPARSE = {"n_features_to_select": 2}
 """Of three columns two are chosen."""

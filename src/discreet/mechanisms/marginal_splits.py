@@ -198,7 +198,7 @@ class MarginalSplits(Mechanism):
     >>> from discreet.privacy import AddRemoveOne
     >>> question = Marginals([None, None, 5], max_rows=10**6)
     >>> plan = MarginalSplits().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
-    >>> round(plan.guarantee.epsilon(1e-6), 6), plan.noise.deviations[:3].round(1).tolist()
+    >>> round(plan.guarantee.epsilon(1e-6), 3), plan.noise.deviations[:3].round(1).tolist()
     (1.0, [8.4, 15.1, 18.0])
     """
 

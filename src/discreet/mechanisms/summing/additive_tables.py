@@ -178,18 +178,8 @@ def make_frame(
 ) -> AdditiveFrame:
     """Return tables in one frame: features weigh less where their variance drowns in noise.
 
-    Parameters
-    ----------
-    question
-        What is declared about columns.
-    marginals
-        How they are spread, as it was released.
-    terms
-        How many functions columns of numbers have, before some are dropped.
-    floor_noise
-        The noise of a mean, in rows: that of a count for each part of a row.
-    centred
-        Whether indicators of levels have their mean taken off.
+    ``floor_noise`` is the noise of a mean, in rows: that of a count for each part of a row. Unless
+    ``centred``, indicators of levels stay as they are.
     """
     tables = [
         table_of_numbers(found, terms) if count is None else table_of_levels(found, centred=centred)
