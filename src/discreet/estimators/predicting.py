@@ -110,4 +110,5 @@ def predict_log_chances(self: Any, X: Any) -> Array:
         Rows, as for ``fit``.
     """
     with np.errstate(divide="ignore"):
-        return np.log(self.predict_proba(X))
+        logarithms: Array = np.log(self.predict_proba(X))
+    return logarithms

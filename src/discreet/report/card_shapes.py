@@ -35,8 +35,12 @@ def document_of_shapes(shapes: Mapping[str, ShapeOfColumn]) -> list[Json]:
             "shapes must be those of an additive model, model.shapes_; got a value of type "
             f"{type(shapes).__name__}."
         )
-    listed = [{"column": str(name)} | shape.to_json() for name, shape in shapes.items()]
-    return sorted(listed, key=lambda one: -one["importance"])[:MOST_SHAPES]
+    listed: list[Json] = [{"column": str(name)} | shape.to_json() for name, shape in shapes.items()]
+    return sorted(listed, key=_importance_of, reverse=True)[:MOST_SHAPES]
+
+
+def _importance_of(shape: Json) -> float:
+    return float(shape["importance"])
 
 
 def check_shapes(shapes: list[Json]) -> None:
@@ -54,7 +58,7 @@ def check_shapes(shapes: list[Json]) -> None:
             raise InputError("a shape on this card does not agree with itself; make it again.")
 
 
-def describe_shape(shape: Json) -> tuple[str, str, str, str, str]:
+def describe_shape(shape: Json) -> tuple[str, ...]:
     """Return a line of a table: column, importance, where least and most is added, missing."""
     values, shares = shape["values"], shape["shares"]
     places = [place for place, share in enumerate(shares) if share > LEAST_SHARE]
@@ -62,7 +66,7 @@ def describe_shape(shape: Json) -> tuple[str, str, str, str, str]:
     least, most = (choose(places, key=values.__getitem__) for choose in (min, max))
     missing = "" if shape["missing"] is None else f"{shape['missing']:+.3g}"
     told = (f"{values[place]:+.3g} at {name_place(shape, place)}" for place in (least, most))
-    return (shape["column"], f"{shape['importance']:.3g}", *told, missing)  # type: ignore[return-value]
+    return (shape["column"], f"{shape['importance']:.3g}", *told, missing)
 
 
 def name_place(shape: Json, place: int) -> str:
