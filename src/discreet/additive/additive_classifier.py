@@ -159,9 +159,11 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         return read
 
     def fitted_loss(self) -> MarginLogistic:
+        """Return the loss that the model was fitted with, margin and all."""
         return MarginLogistic(self.margin_)
 
     def probability_curve(self) -> ProbabilityCurve | None:
+        """Return what makes probabilities of the margins of two classes; None for the loss."""
         points = self.probability_curve_
         return None if points is None else ProbabilityCurve(points)
 
