@@ -274,6 +274,16 @@ def test_a_pure_epsilon_learns_a_curve_too():
         assert shape @ shares == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-9), Budget(1.0)], ids=["gaussian", "pure"])
+def test_a_mask_for_numbers_is_about_as_small_as_for_classes(budget):
+    # Labels of 25 would let coefficients go 25 times as far, and masks grow with that.
+    def mask(question):
+        second = AdditiveModel().plan(replace(question, ridge=4.0), budget, ADD).second
+        return getattr(second, "widest", second).mask.grid.scale
+
+    assert mask(TARGET) <= 8 * mask(QUESTION)
+
+
 def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():
     plan = AdditiveModel().plan(QUESTION, Budget(1.0, 1e-6), ADD)
     with pytest.raises(PrivacyError, match="wider than was planned"):

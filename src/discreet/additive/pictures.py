@@ -64,8 +64,8 @@ def draw_shape(axes: Any, name: str, shape: ColumnShape) -> None:
     draw = _draw_numbers if isinstance(shape.column, Numeric) else _draw_levels
     draw(axes, shape)
     share = shape.shares[-1]
-    is_told = share > 0 and np.any(shape.missing != 0)
-    beside = f"\n{share:.1%} {_absent(shape)}: {_list_signed(shape.missing)}" if is_told else ""
+    told = f"\n{share:.1%} {_absent(shape)}: {_list_signed(shape.missing)}"
+    beside = told if shape.shows_missing else ""
     axes.set_title(f"{name}{beside}", fontsize=10)
     axes.tick_params(labelsize=8)
 

@@ -132,7 +132,7 @@ class AdditiveModelPlan(Plan):
         signal = marginals.rows / (noise * singles) if noise else math.inf
         frame = self._frame(marginals, objective.terms(signal, marginals))
         settings = objective.settle_in(frame, marginals, self._noise_in(frame))
-        return self._within_region(replace(frame, length=settings.length), marginals), settings
+        return replace(frame, length=settings.length), settings
 
     def _frame(self, marginals: ReleasedMarginals, terms: int) -> AdditiveFrame:
         """Return the frame with so many functions of a column of numbers."""
@@ -141,11 +141,9 @@ class AdditiveModelPlan(Plan):
         if is_pure:
             floor_noise = self.noise.size
         frame = make_frame(question, marginals, terms, floor_noise, centred=not is_pure)
-        return self._within_region(frame, marginals)
-
-    def _within_region(self, frame: AdditiveFrame, marginals: ReleasedMarginals) -> AdditiveFrame:
-        if not isinstance(self.second, PureSecond):
+        if not is_pure:
             return frame
+        # Where more of the norm is kept than is typical, so much more is kept of the sum.
         return replace(frame, region=region_of(frame.typical_sum(marginals), frame.width + 1))
 
     def _noise_in(self, frame: AdditiveFrame) -> float:
