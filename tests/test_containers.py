@@ -60,7 +60,7 @@ def fit_of(kind, columns, X):
     return lambda: model.fit(*((X,) if labels is None else (X, labels)))
 
 
-WAYS = [(kind, None) for kind in ALL] + [
+WAYS = [(kind, None) for kind in ALL if ("columns",) not in kind.must_declare] + [
     (kind, columns)
     for kind in ALL
     if "columns" in inspect.signature(kind).parameters

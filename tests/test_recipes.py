@@ -87,7 +87,7 @@ TOYS = {
         {
             "src/discreet/questions/__init__.py": [
                 ("\nQUESTIONS:", "from discreet.questions.entry_total import EntryTotal\n"),
-                ("    LeastLoss,\n    Mixture,\n", "    EntryTotal,\n"),
+                ("    Mixture,\n    ModelChoice,\n", "    EntryTotal,\n"),
                 ('    "Interval",\n', '    "EntryTotal",\n'),
             ],
             "tests/support/examples.py": [

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from discreet.additive import AdditiveClassifier as AdditiveClassifier
+    from discreet.additive import AdditiveRegressor as AdditiveRegressor
     from discreet.data import Rows as Rows
     from discreet.errors import RehearsalWarning as RehearsalWarning
     from discreet.gate import interact as interact
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AddRemoveOne": "privacy",
+    "AdditiveClassifier": "additive",
+    "AdditiveRegressor": "additive",
     "BestThreshold": "questions",
     "Bounds": "questions",
     "Budget": "privacy",
@@ -85,7 +89,7 @@ _HOMES = {
 """Where each public name lives."""
 
 _ROOMS = (
-    *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators"),
+    *("additive", "artifact", "audit", "compat", "data", "datasets", "errors", "estimators"),
     *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel"),
     *("kernels", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
     *("model_selection", "noise", "online", "penalties", "planning", "preprocessing", "privacy"),

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import skops.io
 
+from discreet.additive import AdditiveClassifier, AdditiveRegressor
 from discreet.artifact import to_onnx, to_skops
 from discreet.errors import InputError, InputTypeError
 from discreet.linear_model import (
@@ -131,6 +132,21 @@ def test_onnx_holds_the_declared_columns(model, delta, tmp_path):
         "grade": FRAME[["grade"]].to_numpy(),
     }
     check(run(path, inputs), model, FRAME)
+
+
+@pytest.mark.parametrize("kind", [AdditiveClassifier, AdditiveRegressor])
+def test_onnx_looks_the_shapes_of_columns_up(kind, tmp_path):
+    columns = COLUMNS | {"height": Numeric(-1, 2)}
+    rng = np.random.default_rng(0)
+    frame = FRAME.assign(height=rng.uniform(-2, 3, size=200))
+    frame.loc[:5, "height"] = [np.nan, np.inf, -np.inf, 2.0, -1.0, -1 + 3 * 77 / 256]
+    target = TWO if kind is AdditiveClassifier else SIGNAL
+    model = declare(kind, epsilon=5.0, columns=columns).fit(frame, target)
+    path = to_onnx(model, tmp_path / "model.onnx")
+    inputs = {
+        name: frame[[name]].to_numpy(dtype=object if name == "ward" else float) for name in columns
+    }
+    check(run(path, inputs), model, frame)
 
 
 def test_long_rows_are_shortened_in_the_graph(tmp_path):

@@ -14,7 +14,17 @@ from discreet.artifact import load
 from discreet.ledger import Ledger
 from discreet.schema import Undeclared, read
 from support.malformed import FIT
-from support.place import CANARIES, HEADER, SCHEMA, TABLE, columns, files_in, run, write_parquet
+from support.place import (
+    CANARIES,
+    HEADER,
+    REGRESSION,
+    SCHEMA,
+    TABLE,
+    columns,
+    files_in,
+    run,
+    write_parquet,
+)
 
 WITH_COSTS = TABLE.replace("back", "back,cost").replace("\n", ",1\n").replace("cost,1", "cost")
 
@@ -98,6 +108,26 @@ def test_a_fit_may_find_ranges_within_public_bounds(place):
     assert read(place / "found" / "schema.toml") == read(place / "wide.toml")
     assert "found privately" in (place / "found" / "card.md").read_text()
     assert run(place, "predict found data.csv --out p.csv").code == 0
+
+
+KINDS = {"AdditiveClassifier": (SCHEMA, TABLE), "AdditiveRegressor": (REGRESSION, WITH_COSTS)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_additive_model_is_fitted_used_and_scored_like_any_other(place, kind):
+    schema, table = KINDS[kind]
+    (place / "bent.toml").write_text(schema.replace("output_perturbation", "auto"))
+    (place / "data.csv").write_text(table)
+    fit = "fit bent.toml data.csv --no-ledger --epsilon 3 --model additive --out curves"
+    assert run(place, fit).code == 0
+    assert type(load(place / "curves")).__name__ == kind
+    assert "A curve for each of the columns" in (place / "curves" / "card.md").read_text()
+    assert run(place, "predict curves data.csv --out p.csv").code == 0
+    assert "looks like" in (place / "curves" / "card.md").read_text()
+    assert run(place, "score curves data.csv --no-ledger --epsilon 1").code == 0
+    refused = run(place, f"{fit}2 --mechanism noisy_gradient")
+    assert refused.code != 0
+    assert "for linear models" in refused.error
 
 
 def test_a_second_fit_over_the_budget_is_refused_and_not_written(place):

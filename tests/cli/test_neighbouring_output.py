@@ -129,6 +129,8 @@ ASKED = (
     ask(FIT.replace("data.csv", "data"), source="folder"),
     ask(FIT.replace("back.toml", "cost.toml"), odd=("zeros behind", "no numbers", "missing")),
     ask(FIT.replace("back.toml", "wide.toml")),  # ranges are found, privately
+    ask(f"{FIT} --model additive", "card model", odd=tuple(ODD)),
+    ask(f"{FIT} --model additive".replace("back", "cost"), odd=("no numbers", "missing")),
     ask(f"{FIT} --max-rows 40"),
     ask(f"{FIT} --test-share 0.25", odd=("missing", "quotes")),
     ask(f"{FIT.replace('--rehearse 3', '--no-ledger --delta 0.01')} {SIMPLE}"),

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from scipy import sparse
 
 from discreet import Budget, MemoryLedger
-from discreet.errors import BudgetExceeded, InputError
+from discreet.errors import BudgetExceeded, InputError, InputTypeError
 from discreet.feature_selection import BlockVoteSupport, LassoStability
 from discreet.linear_model import LowRankRegressor
 from discreet.location import StableMedian, Threshold
@@ -108,6 +108,10 @@ def test_every_estimator_takes_every_table_and_learns_the_same(kind, door, tmp_p
     alone = make(kind, **SETTINGS).fit(*((X,) if labels is None else (X, labels)))
     rows, options = DOORS[door](kind, tmp_path)
     model = make(kind, **SETTINGS)
+    if door == "sparse" and not model.__sklearn_tags__().input_tags.sparse:
+        with pytest.raises(InputTypeError, match="must be dense"):
+            model.fit(*rows, **options)
+        return
     if door.startswith("Dask") and issubclass(kind, HOLD_ROWS):
         with pytest.raises(InputError, match="holds all rows in one memory"):
             model.fit(*rows, **options)

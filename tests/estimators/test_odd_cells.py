@@ -20,6 +20,7 @@ from support.odd_cells import (
     ESTIMATORS,
     LOCATIONS,
     ODD,
+    OF_CELLS,
     OF_COLUMNS,
     TYPED,
     WEIGHTED,
@@ -108,7 +109,8 @@ MIDDLE = {"PoissonRegressor": 5.0}
 def test_a_row_with_a_cell_that_is_no_number_is_a_fixed_row(name):
     # Of several targets, those of the row are fixed as well; of declared columns, one cell only.
     label, other = int(name != "LowRankRegressor"), int(name in OF_COLUMNS)
-    expected = learnt(name, *with_cells([0, other], label, 1))
+    fixed = [ODD[NO_NUMBER[0]], 1] if name in OF_CELLS else [0, other]
+    expected = learnt(name, *with_cells(fixed, label, 1))
     for what in NO_NUMBER:
         row = [ODD[what], 1]
         np.testing.assert_array_equal(learnt(name, *with_cells(row, 1, 1)), expected, what)
@@ -116,10 +118,11 @@ def test_a_row_with_a_cell_that_is_no_number_is_a_fixed_row(name):
 
 @pytest.mark.parametrize("name", [n for n in ESTIMATORS if n not in LOCATIONS or n == "Threshold"])
 def test_a_record_whose_target_is_no_number_is_a_fixed_record(name):
-    # Zero is the first of the declared classes. Of a kernel the fixed record has no feature, which
-    # no row of numbers has: there, only that it is the same one whatever the row and its target.
+    # Zero is the first of the declared classes. Of a kernel the fixed record has no feature, of an
+    # additive model it is in no cell of its own, which no row of numbers is: there, only that it is
+    # the same one whatever the row and its target.
     fixed = ([0, 0], MIDDLE.get(name, 0), 1)
-    if ESTIMATORS[name] in KERNEL:
+    if ESTIMATORS[name] in KERNEL or name in OF_CELLS:
         fixed = ([0, 1], ODD[NO_NUMBER[0]], 1)
     expected = learnt(name, *with_cells(*fixed))
     for what in NO_NUMBER:
@@ -172,7 +175,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", [*SOME[:3], "Threshold", *OF_COLUMNS])
+@pytest.mark.parametrize("name", [*SOME[:3], "Threshold", *OF_COLUMNS, *OF_CELLS])
 @pytest.mark.parametrize(("rows", "labels"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused_is_refused_before_the_charge_and_not_quoted(name, rows, labels):
     assert_refused_unquoted(name, rows, labels)

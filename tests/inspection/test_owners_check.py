@@ -297,5 +297,7 @@ def test_every_estimator_can_be_checked(kind):
     model = kind()
     known = model.get_params()
     model.set_params(**{name: value for name, value in DECLARED.items() if name in known})
+    if ("columns",) in kind.must_declare:
+        model.set_params(columns=[Numeric(0, 1)] * 2)
     rows = np.random.default_rng(0).uniform(size=(200, 2)) / 2
     assert discreet.check(model, rows, PLACE[:200] % 2).rows == 200

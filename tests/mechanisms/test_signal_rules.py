@@ -367,7 +367,7 @@ def test_rules_need_who_can_follow_them():
         SETTLED.plan(problem_of(), Budget(1.0), ADD)
     with pytest.raises(InputError, match="Gaussian noise alone"):
         ObjectivePerturbation("radial", settles_later=True)
-    with pytest.raises(NotAccepted, match="Logistic or MarginLogistic"):
+    with pytest.raises(NotAccepted, match="Logistic, MarginLogistic or PseudoHuber"):
         LATER.plan(Problem(HuberHinge(0.5), bounds_of(), ridge=3.0), BUDGET, ADD)
     for share in (0.0, -0.1, 1.5, math.nan):
         with pytest.raises(InputError, match="share"):

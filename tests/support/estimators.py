@@ -5,6 +5,7 @@ Tests of all estimators take them from here; fits are shared.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from functools import cache
 from numbers import Real
@@ -14,6 +15,11 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.feature_selection import SelectorMixin
 
+from discreet.additive import AdditiveClassifier, AdditiveRegressor
+from discreet.additive.additive_estimator import AdditiveEstimator
+from discreet.additive.cell_features import CellFeatures
+from discreet.data.matrix import accept_matrix
+from discreet.errors import DiscreetError
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
@@ -29,13 +35,15 @@ from discreet.linear_model import (
 )
 from discreet.location import StableMedian
 from discreet.location.base import LocationEstimator
+from discreet.preprocessing import Numeric
 from discreet.svm import LinearSVC
 
 ALL = all_estimators()
 SELECTORS = tuple(kind for kind in ALL if issubclass(kind, SelectorMixin))
 KERNEL = tuple(kind for kind in ALL if issubclass(kind, KernelEstimator))
 SPARSE = tuple(kind for kind in ALL if issubclass(kind, SparseModel))
-LINEAR = tuple(kind for kind in ALL if kind not in (*SPARSE, *KERNEL))
+ADDITIVE = tuple(kind for kind in ALL if issubclass(kind, AdditiveEstimator))
+LINEAR = tuple(kind for kind in ALL if kind not in (*SPARSE, *KERNEL, *ADDITIVE))
 CLASSIFIERS = tuple(kind for kind in LINEAR if issubclass(kind, LinearClassifierBase))
 REGRESSORS = tuple(kind for kind in LINEAR if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
@@ -93,8 +101,8 @@ OF_SELECTORS = {
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are, but
 for what needs to be stable."""
 
-NEED_DELTA = (LassoStability, StableMedian)
-"""What is tested has a chance of error: asked for none, they keep their default."""
+NEED_DELTA = (LassoStability, StableMedian, AdditiveClassifier)
+"""What is tested has a chance of error, or three classes: asked for none, they keep theirs."""
 
 OF_SPARSE = {"n_features_to_select": 2}
 """Of three columns two are chosen."""
@@ -103,20 +111,53 @@ OF_KERNEL = {"n_components": 20, "landmarks": 30}
 """A few features of a kernel are enough."""
 
 
-def declare(kind, *given, **parameters):
+def declare(kind, *given, columns_of_X=3, **parameters):
     """Return an estimator of any kind, with what it must be told declared, unless it is given."""
-    if kind in NEED_DELTA and parameters.get("delta") == 0:
+    if issubclass(kind, NEED_DELTA) and parameters.get("delta") == 0:
         del parameters["delta"]
     known = {*list(inspect.signature(kind).parameters)[: len(given)], *parameters}
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
+    if kind in ADDITIVE:
+        parameters.setdefault("columns", [Numeric(-1, 1)] * columns_of_X)
     usual = OF_SELECTORS if kind in SELECTORS else OF_SPARSE if kind in SPARSE else {}
     usual = OF_KERNEL if kind in KERNEL else usual
     taken = inspect.signature(kind).parameters
     missing = {name for name in usual if name in taken and name not in known}
     parameters |= {name: usual[name] for name in missing}
     return kind(*given, **parameters)
+
+
+class OfAnyWidth:
+    """Declares as many columns as a table has: checks of scikit-learn make tables of their own."""
+
+    must_declare = ()
+    _width = 1
+
+    def _fit(self, X, *more):
+        with contextlib.suppress(DiscreetError):  # which the fit will meet itself
+            self._width = accept_matrix(X).shape[1]
+        return super()._fit(X, *more)
+
+    def feature_map(self):
+        return CellFeatures([Numeric(-5, 5)] * self._width)
+
+
+class WideAdditiveClassifier(OfAnyWidth, AdditiveClassifier):
+    """Of any table of numbers."""
+
+
+class WideAdditiveRegressor(OfAnyWidth, AdditiveRegressor):
+    """Of any table of numbers."""
+
+    must_declare = (("target_range",),)
+
+
+OF_ANY_WIDTH = {
+    AdditiveClassifier: WideAdditiveClassifier,
+    AdditiveRegressor: WideAdditiveRegressor,
+}
 
 
 @cache

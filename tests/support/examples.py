@@ -49,6 +49,7 @@ from discreet.losses import (
 )
 from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
 from discreet.questions import (
+    AdditiveProblem,
     BestSubset,
     BestThreshold,
     BlockAverage,
@@ -66,6 +67,7 @@ from discreet.questions import (
     LabelSet,
     LassoSupport,
     LeastLoss,
+    Marginals,
     Mixture,
     ModelChoice,
     OneVsRest,
@@ -195,6 +197,10 @@ QUESTION_EXAMPLES = {
     VectorSum: [VectorSum(BALL)],
     VectorMean: [VectorMean(BALL), VectorMean(BOX)],
     CellCounts: [CellCounts(3), CellCounts((4, 2), max_rows=100)],
+    AdditiveProblem: [
+        AdditiveProblem(Marginals([None, 3], LabelSet([-1, 1])), ridge=2.0),
+    ],
+    Marginals: [Marginals([None, 3]), Marginals([None], Interval(0, 1), depth=2)],
     FollowingCounts: [FollowingCounts(), FollowingCounts(4, (), has_halves=False, most_bins=2)],
     RowCount: [RowCount(BALL), RowCount(CLASSES, label=1)],
     ColumnQuantiles: [ColumnQuantiles(BOX, q=0.9)],

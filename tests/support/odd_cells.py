@@ -29,7 +29,7 @@ from discreet.location import Threshold
 from discreet.location.base import LocationEstimator
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget
-from support.estimators import declare, takes_weights
+from support.estimators import ADDITIVE, declare, takes_weights
 
 CANARY = 4711.25
 
@@ -302,6 +302,9 @@ LOCATIONS = {
 }
 SHIMS = {"compat LogisticRegression": Shim, "compat LinearRegression": LinearRegression}
 OF_COLUMNS = {f"{name} of columns": EVERY[name] for name in ("LinearClassifier", "LinearRegressor")}
+OF_CELLS = {kind.__name__: kind for kind in ADDITIVE}
+"""What is missing has a cell of its own, so that no number says the same."""
+
 ESTIMATORS = {**EVERY, **OF_COLUMNS, **SHIMS}
 CLASSIFIERS = tuple(
     name for name, model in ESTIMATORS.items() if issubclass(model, ClassifierMixin)
@@ -315,7 +318,7 @@ def make(name, ledger, **parameters):
         parameters = {"classes": [0, 1], **parameters}
     if name in WEIGHTED:
         parameters = {"max_weight": 2.0, **parameters}
-    if name in OF_COLUMNS:
+    if name in OF_COLUMNS or name in OF_CELLS:
         parameters = {"columns": [Numeric(-1, 1)] * 2, **parameters}
     if name in SHIMS:
         parameters |= {"unit": "add_remove", "accountant": ledger or NoLedger()}

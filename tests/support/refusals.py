@@ -38,6 +38,7 @@ from discreet.losses import (
 from discreet.mechanisms import (
     REGISTRY,
     AdaptiveRidge,
+    AdditiveModel,
     EachAgainstTheRest,
     Experts,
     ExponentialSampling,
@@ -46,6 +47,7 @@ from discreet.mechanisms import (
     GaussianSum,
     LaplaceSum,
     Localization,
+    MarginalSplits,
     Mechanism,
     NetUpdates,
     NoisyGradient,
@@ -73,11 +75,13 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, L1L2, Indicator, L1Within
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import (
+    AdditiveProblem,
     CellCounts,
     ColumnQuantiles,
     ExpertStream,
     FollowingCounts,
     KernelQueries,
+    Marginals,
     Question,
     RowCount,
     SeveralOutputs,
@@ -336,6 +340,14 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     "following_histogram": lambda draw, count: (
         FollowingHistogram(),
         FollowingCounts(8, max_rows=count),
+    ),
+    "marginal_splits": lambda draw, count: (
+        MarginalSplits(),
+        Marginals((None, 3), max_rows=count),
+    ),
+    "additive_model": lambda draw, count: (
+        AdditiveModel(),
+        AdditiveProblem(Marginals((None, 3), LabelSet([-1, 1]), max_rows=count), ridge=3.0),
     ),
     "output_perturbation": lambda draw, count: (OutputPerturbation(), _model(draw, count)),
     "objective_perturbation": lambda draw, count: (ObjectivePerturbation(), _model(draw, count)),

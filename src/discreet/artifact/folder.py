@@ -271,12 +271,25 @@ def _check_shapes(model: Any, kind: ModelKind) -> None:
         raise InputError("a location must have a number for each column.")
     if "coef_" in found:
         _check_coefficients(model, columns)
+    if "cell_values_" in found:
+        _check_cells(model)
     if "ranges_" in found:
         _check_ranges(model)
     if "threshold_" in found:
         _check_threshold(model, columns)
     if found.get("probability_curve_") is not None:
         _check_curve(model)
+
+
+def _check_cells(model: Any) -> None:
+    features = model.feature_map()
+    if len(features.columns) != model.n_features_in_:
+        raise InputError("there must be a declaration for each column.")
+    count = len(model.intercept_) if isinstance(model.intercept_, np.ndarray) else 0
+    shapes = np.shape(model.cell_values_), np.shape(model.cell_shares_)
+    cells = int(features.ends[-1])
+    if not count or shapes != ((count, cells), (cells,)):
+        raise InputError("shapes must have a value, and a share, for each cell of the columns.")
 
 
 def _check_curve(model: Any) -> None:

@@ -1,4 +1,4 @@
-"""Linear models as ONNX graphs, declared columns and their clipping included."""
+"""Linear and additive models as ONNX graphs, declared columns and their clipping included."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
-from discreet.artifact.models import check_linear, coefficients
+from discreet.additive import AdditiveClassifier, AdditiveRegressor
+from discreet.additive.additive_estimator import AdditiveEstimator
+from discreet.additive.cell_features import edges_of
+from discreet.artifact.models import check_linear, coefficients, kind_of
 from discreet.artifact.skops_file import write_whole
 from discreet.errors import InputError
 from discreet.estimators.classifier import MarginClassifier
@@ -56,7 +59,9 @@ def to_onnx(model: BaseEstimator, path: str | Path) -> Path:
     ...     to_onnx(model, Path(place) / "model.onnx").name
     'model.onnx'
     """
-    check_linear(model, "to_onnx")
+    if not isinstance(model, AdditiveEstimator):
+        check_linear(model, "to_onnx")
+    kind_of(model)
     try:
         import onnx
     except ImportError:
@@ -132,6 +137,8 @@ class _Graph:
 
 def _add_margins(graph: _Graph, model: Any) -> str:
     """Return the inner products of rows with coefficients, plus intercepts."""
+    if isinstance(model, AdditiveEstimator):
+        return _add_shapes(graph, model)
     coef, intercept = coefficients(model)
     matrix = graph.constant(np.ascontiguousarray(coef.T))
     declared = getattr(model, "columns", None)
@@ -148,6 +155,44 @@ def _add_margins(graph: _Graph, model: Any) -> str:
     if features.kept_share < 1 and isinstance(region, L1L2Ball):
         linear = _shorten_rows(graph, features, region, columns, linear, coef)
     return graph.node("Add", linear, graph.constant(intercept))
+
+
+def _add_shapes(graph: _Graph, model: AdditiveEstimator) -> str:
+    """Return the sum of what each column adds, looked up by the cell of its value."""
+    features, total = model.feature_map(), graph.constant(model.intercept_[None, :])
+    named = _name_columns(features.declared)
+    for (name, column), table in zip(named, features.tables(model), strict=True):
+        find = _find_part if isinstance(column, Numeric) else _find_level
+        entries = graph.constant(np.ascontiguousarray(table.T))
+        total = graph.node("Add", total, graph.node("Gather", entries, find(graph, name, column)))
+    return total
+
+
+def _find_part(graph: _Graph, name: str, column: Any) -> str:
+    """Return the part of a range that each number is in: how many parts end before it."""
+    cells, first = graph.input(name, 1), graph.constant(np.array([1]))
+    is_odd = graph.node("IsNaN", cells)
+    if column.fill is not None:
+        is_odd = graph.node("Or", is_odd, graph.node("IsInf", cells))
+    stands = column.low if column.fill is None else column.fill
+    known = graph.node("Where", is_odd, graph.constant(stands), cells)
+    inside = graph.node("Clip", known, graph.constant(column.low), graph.constant(column.high))
+    ends = graph.constant(edges_of(column)[None, 1:-1])
+    passed = graph.as_place(graph.node("GreaterOrEqual", inside, ends))
+    place = graph.node("ReduceSum", passed, first, keepdims=0)
+    if column.fill is not None:
+        return place
+    missing = graph.constant(np.int64(edges_of(column).size - 1))
+    return graph.node("Where", graph.node("Squeeze", is_odd, first), missing, place)
+
+
+def _find_level(graph: _Graph, name: str, column: Any) -> str:
+    """Return the place of each level, one more for anything else."""
+    marks = _add_column(graph, name, column)
+    found = graph.node("ReduceMax", marks, graph.constant(np.array([1])), keepdims=0)
+    is_there = graph.node("Greater", found, graph.constant(0.0))
+    place = graph.node("ArgMax", marks, axis=1, keepdims=0)
+    return graph.node("Where", is_there, place, graph.constant(np.int64(column.width)))
 
 
 def _add_features(graph: _Graph, model: KernelEstimator) -> str:
@@ -321,7 +366,10 @@ def _shorten_rows(
 def _add_regression(graph: _Graph, model: Any) -> list[Any]:
     """Add the prediction of a regression."""
     margins = _add_margins(graph, model)
-    is_single = np.ndim(model.coef_) == 1
+    if isinstance(model, AdditiveRegressor):
+        ends = map(graph.constant, model.target_ends)
+        margins = graph.node("Clip", margins, *ends)
+    is_single = isinstance(model, AdditiveRegressor) or np.ndim(model.coef_) == 1
     operator = "Exp" if isinstance(model, PoissonRegressor) else "Identity"
     told = graph.node(operator, margins) if is_single else margins
     if not is_single:
@@ -351,7 +399,7 @@ def _add_classification(graph: _Graph, model: Any) -> list[Any]:
         graph.output("prediction", graph.kind_of(labels)),
         graph.output("margins", graph.double, *width),
     ]
-    if isinstance(model, LogisticRegression | MarginClassifier):
+    if isinstance(model, LogisticRegression | MarginClassifier | AdditiveClassifier):
         _add_probabilities(graph, model, margins, len(classes), axis)
         outputs.append(graph.output("probabilities", graph.double, len(classes)))
     return outputs

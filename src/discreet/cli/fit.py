@@ -44,6 +44,14 @@ def fit(
     mechanism: Annotated[
         str | None, typer.Option(help=f"auto, {LEARNERS}; or say it in the schema.")
     ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            help="linear: a coefficient for each column; additive: a curve for each, which may "
+            "bend, and needs a delta.",
+        ),
+    ] = "linear",
     max_rows: MaxRows = None,
     test_share: Annotated[
         float | None,
@@ -74,7 +82,7 @@ def fit(
     from discreet.schema import read
 
     schema = read(schema_file)
-    model = steps.make_model(schema, epsilon, delta, mechanism, max_rows, rehearse)
+    model = steps.make_model(schema, epsilon, delta, mechanism, max_rows, rehearse, kind)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     model.ledger = books
     side = steps.find_side(schema, test_share, key_file, test=False)

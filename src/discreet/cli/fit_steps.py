@@ -10,10 +10,11 @@ from typing import Any
 import typer
 
 from discreet import _checks, tables
+from discreet.additive import AdditiveClassifier, AdditiveRegressor
 from discreet.artifact import save
 from discreet.cli.console import print_result, show_status
 from discreet.cli.failures import Unwritten
-from discreet.cli.model_folder import Model, Selection, about, store_schema
+from discreet.cli.model_folder import Model, Selection, about, shapes_of, store_schema
 from discreet.cli.new_files import NewFolder
 from discreet.cli.split import read_key
 from discreet.data.record_sides import RecordSides
@@ -24,6 +25,9 @@ from discreet.mechanisms import LEARNERS
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema
 from discreet.tables import DeclaredTable
+
+MODELS = ("linear", "additive")
+"""What ``discreet fit`` can fit."""
 
 Side = tuple[RecordSides, bool]
 """What says on which side a record is, and whether those for testing are wanted."""
@@ -68,18 +72,28 @@ def make_model(
     mechanism: str | None,
     max_rows: int | None,
     rehearse: int | None,
+    kind: str = "linear",
 ) -> Model:
     """Return the model to fit, from what is said on the command line or in the schema."""
+    _checks.one_of(MODELS, model=kind)
     schema.check_promise()
     columns = schema.declared_columns()
     mechanism = schema.mechanism if mechanism is None else mechanism
-    options = find_options(schema, epsilon, delta, max_rows, rehearse) | {"mechanism": mechanism}
+    options = find_options(schema, epsilon, delta, max_rows, rehearse)
     _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
+    options |= {"columns": columns, "unit": schema.unit}
     target = schema.target
     if target.task == CLASSIFICATION:
         options |= {"classes": list(target.classes), "expected_rows": schema.expected_rows}
-        return LinearClassifier(columns=columns, unit=schema.unit, **options)
-    return LinearRegressor(columns=columns, target_range=target.range, unit=schema.unit, **options)
+    else:
+        options |= {"target_range": target.range}
+    is_of_classes = target.task == CLASSIFICATION
+    if kind == "linear":
+        options |= {"mechanism": mechanism}
+        return LinearClassifier(**options) if is_of_classes else LinearRegressor(**options)
+    if mechanism != "auto":
+        raise InputError("a mechanism is chosen for linear models; leave it out.")
+    return AdditiveClassifier(**options) if is_of_classes else AdditiveRegressor(**options)
 
 
 def find_options(
@@ -154,7 +168,8 @@ def keep(
         folder.give_room()
         save(model, folder.inside)
         store_schema(schema, folder.inside)
-        card(model.release_, ledger=books, about=about(schema, model)).write(folder.inside)
+        said, shown = about(schema, model), shapes_of(model)
+        card(model.release_, ledger=books, about=said, shapes=shown).write(folder.inside)
         folder.publish()
         return
     except BaseException as error:  # an impatient key too

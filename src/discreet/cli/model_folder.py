@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from discreet.additive import AdditiveClassifier, AdditiveRegressor, ColumnShape
 from discreet.artifact import load
 from discreet.errors import InputError
 from discreet.feature_selection import (
@@ -24,7 +25,10 @@ SCHEMA = "schema.toml"
 Learner = LogisticRegression | LinearSVC | LinearRegression
 """What ``discreet stream`` makes."""
 
-Model = LinearClassifier | LinearRegressor | Learner
+Additive = AdditiveClassifier | AdditiveRegressor
+"""What ``discreet fit --model additive`` makes."""
+
+Model = LinearClassifier | LinearRegressor | Additive | Learner
 
 Selection = PeelingSupport | BlockVoteSupport | ExponentialSupport | LassoStability
 """What ``discreet select`` makes."""
@@ -39,6 +43,8 @@ def about(schema: Schema, model: Model | Selection) -> dict[str, Any]:
     """Say what a model, or a choice of columns, is about, for its card."""
     target, columns = schema.target.name, ", ".join(schema.columns)
     title, said = f"A model of {target}", f"Coefficients that predict {target} from {columns}."
+    if isinstance(model, Additive):
+        said = f"A curve for each of the columns {columns}, which add up to {target}."
     if isinstance(model, Selection):
         size, among = model.n_features_to_select, len(schema.columns)
         title = f"Columns that matter for {target}"
@@ -54,6 +60,12 @@ def about(schema: Schema, model: Model | Selection) -> dict[str, Any]:
         "rows_per_person": schema.rows_per_person,
         "data": schema.name,
     }
+
+
+def shapes_of(model: Any) -> dict[str, ColumnShape] | None:
+    """Return what a card draws of a model; None if it is not additive, or has three classes."""
+    is_drawn = isinstance(model, Additive) and len(model.intercept_) == 1
+    return model.shapes_ if is_drawn else None
 
 
 def about_stored(folder: Path) -> dict[str, Any] | None:

@@ -20,11 +20,15 @@ from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
 from discreet.estimators.fit import Fit
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.predicting import row_by_row
+from discreet.estimators.predicting import (
+    decide,
+    predict_chances,
+    predict_classes,
+    predict_log_chances,
+)
 from discreet.estimators.probability_curve import ProbabilityCurve
-from discreet.estimators.targets import ClassTarget, find_classes, list_classes
-from discreet.losses import Logistic, Loss, MarginLogistic, ProbabilisticLoss
-from discreet.losses.logistic import softmax_of
+from discreet.estimators.targets import ClassTarget, class_target
+from discreet.losses import Logistic, Loss, MarginLogistic
 from discreet.mechanisms.signal_rules import Settings, SignalRules, find_settings
 from discreet.mechanisms.summing.score_counts import CELLS, ScoreCounts
 from discreet.policy.task import Asked, Standardising
@@ -32,18 +36,6 @@ from discreet.questions import OneVsRest
 
 LARGE_SCORE = 100.0
 """Typical scores are far smaller, unless classes are separated."""
-
-
-def class_target(classes: Any, y: GivenColumn | None) -> ClassTarget:
-    """Return declared classes, or those found in the labels, which stored ones are not read for."""
-    if classes is not None:
-        return ClassTarget(list_classes(classes), is_found=False)
-    if y is None:
-        raise InputError(
-            "declare the classes with classes=; they are not looked for in files, whose rows "
-            "are read only after the ledger was charged."
-        )
-    return ClassTarget(find_classes(y), is_found=True)
 
 
 @with_fields
@@ -79,31 +71,8 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             self.multiclass_ = "softmax" if asked.is_softmax else "one_vs_rest"
         self.coef_, self.intercept_ = self._coefficients(asked, fit.features)
 
-    @row_by_row
-    def decision_function(self, X: Any) -> Array:
-        """Return the margins: positive for the second of two classes, else one for each class.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
-        margins = self._margins(X)
-        return margins[:, 0] if self.classes_.size == 2 else margins
-
-    @row_by_row
-    def predict(self, X: Any) -> Any:
-        """Return the likeliest class of each row.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
-        margins = self._margins(X)
-        if self.classes_.size == 2:
-            return self.classes_[(margins[:, 0] > 0).astype(int)]
-        return self.classes_[margins.argmax(axis=1)]
+    decision_function = decide
+    predict = predict_classes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,43 +113,8 @@ class ProbabilisticClassifier(LinearClassifierBase):
         """Return what makes probabilities of the margins of two classes; None for the loss."""
         return None
 
-    @row_by_row
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class for each row.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
-        loss = self.fitted_loss()
-        if not isinstance(loss, ProbabilisticLoss):
-            raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
-        margins = self._margins(X)
-        together = softmax_of(loss) if self.multiclass_ == "softmax" else None
-        if together is not None:
-            return together.probability(margins.T).T
-        curve = self.probability_curve()
-        probability = loss.probability if curve is None else curve.probability
-        chances = np.asarray(probability(margins))
-        if self.classes_.size == 2:
-            return np.column_stack([1 - chances[:, 0], chances[:, 0]])
-        total = chances.sum(axis=1, keepdims=True)
-        share = np.full_like(chances, 1 / chances.shape[1])
-        normed: Array = np.divide(chances, total, out=share, where=total > 0)
-        return normed
-
-    @row_by_row
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of the probability of each class for each row.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+    predict_proba = predict_chances
+    predict_log_proba = predict_log_chances
 
 
 USUAL_MARGIN = 2.0

@@ -101,6 +101,22 @@ TEXTS = {
     "MarginClassifier.fit_intercept": (
         "Whether there is an intercept; without one columns cannot be standardised."
     ),
+    # Additive models.
+    "AdditiveEstimator.columns": (
+        "What each column can hold, as for :class:`~discreet.LinearClassifier`. A range is cut into"
+        " 256 cells of equal width, and may be several times wider than the values. Numbers that "
+        "are missing are told from all others, unless the declaration says what stands for them."
+    ),
+    "monotone": (
+        'Which shapes only rise or only fall, by column, as in ``{"age": "increasing", "dose": '
+        '"decreasing"}``: the fitted shape is replaced by the nearest such one, which costs no '
+        "privacy. Columns without names are ``x0``, ``x1`` and so on. Say it only of what you know."
+    ),
+    "bands": (
+        "Whether four models are learnt within the one budget, with noise of their own, and their "
+        "mean is kept: how they differ says how far noise for privacy may have moved each shape. "
+        "Meant for an epsilon of one or more; it costs a little accuracy below."
+    ),
     # Models of few columns, and selectors.
     "SparseModel.columns": (
         "What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought"

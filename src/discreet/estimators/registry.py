@@ -9,7 +9,7 @@ from importlib import import_module
 
 from discreet.estimators.base import PrivateEstimator
 
-ROOMS = ("linear_model", "svm", "kernel", "location", "feature_selection")
+ROOMS = ("linear_model", "additive", "svm", "kernel", "location", "feature_selection")
 """The packages whose estimators users import."""
 
 STREAMS = "online"

@@ -14,6 +14,7 @@ from discreet._lazy import lazy_names
 if TYPE_CHECKING:
     from discreet.mechanisms.accelerated_gradient import AcceleratedGradient as AcceleratedGradient
     from discreet.mechanisms.adaptive_ridge import AdaptiveRidge as AdaptiveRidge
+    from discreet.mechanisms.additive_model import AdditiveModel as AdditiveModel
     from discreet.mechanisms.base import Learner as Learner
     from discreet.mechanisms.base import Mechanism as Mechanism
     from discreet.mechanisms.base import Plan as Plan
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
+    from discreet.mechanisms.marginal_splits import MarginalSplits as MarginalSplits
     from discreet.mechanisms.net_updates import NetUpdates as NetUpdates
     from discreet.mechanisms.noisy_aggregate import NoisyAggregate as NoisyAggregate
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
@@ -79,6 +81,8 @@ _MECHANISMS = {
     "PrivateCount": "private_count",
     "NoisyHistogram": "noisy_histogram",
     "FollowingHistogram": "following_histogram",
+    "MarginalSplits": "marginal_splits",
+    "AdditiveModel": "additive_model",
     "OutputPerturbation": "output_perturbation",
     "ObjectivePerturbation": "objective_perturbation",
     "EachAgainstTheRest": "one_vs_rest",

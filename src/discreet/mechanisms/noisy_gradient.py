@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError, InputError
+from discreet.errors import CalibrationError, InputError, PrivacyError
 from discreet.losses.logistic import softmax_of
 from discreet.mechanisms.base import (
     YES,
@@ -56,8 +57,31 @@ class NoisyGradientPlan(Plan):
     batches: Batches
     rule: StepRule
     average: Average
+    choose_rule: Callable[[GradientProblem], StepRule]
     guarantee: Guarantee
     reason: str
+
+    @property
+    def objective_noise(self) -> float:
+        """That of a sum which all steps together are worth."""
+        scale = 0.0 if self.grid is None else self.grid.scale
+        return scale / (self.batches.rate * math.sqrt(self.steps))
+
+    def restate(self, problem: GradientProblem) -> NoisyGradientPlan:
+        """Return the same plan for a problem whose gradients are no longer and no wider.
+
+        Steps, batches and noise stay: they were planned for what is larger.
+        """
+        planned = self.problem
+        is_planned = (
+            problem.width <= planned.width
+            and problem.row_lipschitz <= planned.row_lipschitz
+            and problem.largest_slope <= planned.largest_slope
+            and problem.bounds.max_rows <= planned.bounds.max_rows
+        )
+        if not is_planned:
+            raise PrivacyError("rows are wider, or their gradients longer, than was planned for.")
+        return replace(self, sums=sums_of(problem), rule=self.choose_rule(problem))
 
     @property
     def problem(self) -> GradientProblem:
@@ -267,13 +291,15 @@ class NoisyGradient(Learner):
     ) -> Plan:
         noise = 0.0 if grid is None else grid.scale
         rows = expected_rows(problem, unit, self.expected_rows)
+        choose = partial(choose_rule, self.rule, schedule=schedule, noise=noise, rows=rows)
         return NoisyGradientPlan(
             sums=sums_of(problem),
             grid=grid,
             steps=schedule.steps,
             batches=schedule.batches,
-            rule=choose_rule(self.rule, problem, schedule, noise, rows),
+            rule=choose(problem),
             average=AVERAGES[self.average],
             guarantee=guarantee,
             reason=schedule.sentence + ", all classes at once" * isinstance(problem, Softmax),
+            choose_rule=choose,
         )

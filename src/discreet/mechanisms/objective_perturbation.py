@@ -13,8 +13,8 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError, InputError
-from discreet.losses import Logistic, Loss, MarginLogistic
+from discreet.errors import CalibrationError, InputError, PrivacyError
+from discreet.losses import Logistic, Loss, MarginLogistic, PseudoHuber
 from discreet.mechanisms.base import (
     FIXED_OBJECTIVE,
     Learner,
@@ -86,10 +86,21 @@ class ObjectivePerturbationPlan(Plan):
     guarantee: Guarantee
     reason: str
     settled: SettledObjective | None = None  # None for the objective that was planned for
+    narrower: int | None = None  # how many coefficients there are, if fewer than planned for
 
     @property
     def objective_noise(self) -> float:
         return self.term.scale
+
+    def narrow(self, width: int) -> ObjectivePerturbationPlan:
+        """Return the same plan for rows of fewer columns: as if the others were zeros.
+
+        The objective then separates, and what is left out is noise over the ridge; tolerance, mask
+        and refusal were planned for more columns, and only grow with them.
+        """
+        if not 1 <= width <= self.minimiser.problem.bounds.width:
+            raise PrivacyError("rows are wider than was planned for.")
+        return replace(self, narrower=width)
 
     def settle(self, loss: Loss, ridge: float) -> ObjectivePerturbationPlan:
         if isinstance(self.minimiser, PenalisedMinimiser):
@@ -123,7 +134,7 @@ class ObjectivePerturbationPlan(Plan):
         return self._run(rows, noise, SettledObjective(self.minimiser.problem.loss, ridge))
 
     def _run(self, rows: OpenRows, noise: Noise, objective: SettledObjective) -> Vector:
-        width = self.minimiser.problem.bounds.width
+        width = self.narrower or self.minimiser.problem.bounds.width
         linear = self.term.draw(width, noise)
         point = self.minimiser.solve(rows, linear, loss=objective.loss, ridge=objective.ridge)
         released = self.mask.hide(point, noise)
@@ -132,7 +143,7 @@ class ObjectivePerturbationPlan(Plan):
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         minimiser, width = self.minimiser, self.minimiser.problem.bounds.width
         is_weighted = minimiser.problem.bounds.max_weight is not None
-        is_other = is_weighted or self.settled is not None
+        is_other = is_weighted or self.settled is not None or self.narrower is not None
         if isinstance(minimiser, PenalisedMinimiser) or width > WIDEST or is_other:
             return super().run_many(rows, noise, draws)
         points = solve_many(minimiser, rows, self.term.draw_many(width, draws, noise))
@@ -157,6 +168,15 @@ class ExactMinimiser(Plan):
     def settle(self, loss: Loss, ridge: float) -> ExactMinimiser:
         return replace(self, settled=SettledObjective(loss, ridge))
 
+    def narrow(self, width: int) -> ExactMinimiser:
+        """Return the same plan for rows of fewer columns."""
+        if isinstance(self.minimiser, PenalisedMinimiser):
+            raise CalibrationError(FIXED_OBJECTIVE)
+        problem = self.minimiser.problem
+        bounds = replace(problem.bounds, n_features=width)
+        narrower = replace(self.minimiser, problem=replace(problem, bounds=bounds))
+        return replace(self, minimiser=narrower)
+
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         objective = self.settled or SettledObjective.of(self.minimiser.problem)
         return self.minimiser.solve_without_noise(rows, objective.loss, objective.ridge)
@@ -173,8 +193,8 @@ class ObjectivePerturbation(Learner):
         or ``"radial"``, both of pure epsilon; None for the one with the smallest noise.
     settles_later
         Whether loss and ridge are settled when it runs, by what is released already: a margin
-        logistic loss of any margin, and a ridge up to twice that of the problem. Noise and
-        guarantee are for all of them.
+        logistic loss of any margin (or the same pseudo-Huber loss), and a ridge up to twice that of
+        the problem. Noise and guarantee are for all of them.
 
     Examples
     --------
@@ -211,12 +231,13 @@ class ObjectivePerturbation(Learner):
                 "smoothed loss.",
             )
         if self.settles_later and not (
-            question.penalty is None and isinstance(question.loss, MarginLogistic | Logistic)
+            question.penalty is None
+            and isinstance(question.loss, MarginLogistic | Logistic | PseudoHuber)
         ):
             return Verdict(
                 False,
-                "an objective is settled later if its loss is Logistic or MarginLogistic, without "
-                "a penalty but the ridge; use settles_later=False for others.",
+                "an objective is settled later if its loss is Logistic, MarginLogistic or "
+                "PseudoHuber, without a penalty but the ridge; use settles_later=False for others.",
             )
         return accepts_curvatures(question)
 
@@ -344,7 +365,7 @@ def _minimiser(
     linear_bound = term.bound(width)
     far = 2 * (linear_bound / problem.ridge + far_margin(problem) / problem.row_norm)
     if settles_later:
-        # Within so large a radius slopes reach one and curvatures a quarter, whatever the margin.
+        # Within so large a radius slopes and curvatures reach their largest, whatever the margin.
         most = MOST_RIDGES * problem.ridge
         bounded = replace(problem, radius=far)
         return Minimiser(bounded, linear_bound, term.error(width), most_ridge=most)

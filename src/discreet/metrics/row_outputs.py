@@ -21,6 +21,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from discreet._types import Array, Vector
+from discreet.additive import AdditiveRegressor
+from discreet.additive.additive_estimator import AdditiveEstimator
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.given_column import family
 from discreet.data.matrix import accept_matrix, names_of
@@ -98,14 +100,14 @@ class ModelOutputs(ABC):
 
 
 class LinearOutputs(ModelOutputs):
-    """A linear model of this library, whose outputs are its margins or its predictions."""
+    """A linear or additive model of ours, whose outputs are its margins or its predictions."""
 
-    def __init__(self, model: LinearEstimator) -> None:
+    def __init__(self, model: LinearEstimator | AdditiveEstimator) -> None:
         self.model: Any = model
 
     @property
     def width(self) -> int:
-        return len(np.atleast_2d(self.model.coef_))
+        return int(np.size(self.model.intercept_))
 
     @property
     def has_probabilities(self) -> bool:
@@ -140,6 +142,8 @@ class LinearOutputs(ModelOutputs):
 
     def read(self, rows: Any) -> Array:
         margins = self.model.fitted_map().margins(self.model, rows, product_by_row)
+        if isinstance(self.model, AdditiveRegressor):  # which clips each margin by itself
+            return np.asarray(self.model.predict(Margins(margins)))[:, None]
         if not isinstance(self.model, LinearRegressorBase):
             return np.asarray(margins)
         if type(self.model).predict is LinearRegressorBase.predict:
@@ -265,7 +269,7 @@ def outputs_of(model: Any) -> ModelOutputs:
             f"this {type(model).__name__} is not fitted; fit it, privately or on public rows, "
             "before it is scored."
         ) from None
-    if isinstance(model, LinearEstimator):
+    if isinstance(model, LinearEstimator | AdditiveEstimator):
         model = copy(model)
         model.ledger = None  # rows are read elsewhere, perhaps, where nothing is charged
         if is_ours(model):

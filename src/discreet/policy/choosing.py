@@ -33,6 +33,7 @@ from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
 from discreet.policy.least_squares import choose_least_error, match_noise
 from discreet.policy.stating import choose_mechanism, state_question
 from discreet.policy.task import Asked, LinearTask
+from discreet.privacy import Budget, Unit
 from discreet.questions import OneVsRest, Problem
 from discreet.questions.sought_ranges import SoughtRanges
 
@@ -192,8 +193,13 @@ def is_worth_counting(task: LinearTask) -> bool:
     how = task.standardising
     if not how.counts_scores or task.classes != 2:
         return False
-    counts = ScoreCounts.within_budget(task.budget, task.unit, task.bounds.max_rows)
-    return expect_rows(task) >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
+    return has_rows_to_count(expect_rows(task), task.bounds.max_rows, task.budget, task.unit)
+
+
+def has_rows_to_count(expected: int, most: int, budget: Budget, unit: Unit) -> bool:
+    """Say whether so many expected rows are enough for counts of scores."""
+    counts = ScoreCounts.within_budget(budget, unit, most)
+    return expected >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
 
 
 def _explain_probabilities(task: LinearTask) -> tuple[str, ...]:

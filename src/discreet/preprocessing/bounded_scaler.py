@@ -210,13 +210,30 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return _cells_of_array(_array(X), place, declared[place])
         return _cells_of_frame(X, self._names_wanted(names)[place], declared[place])
 
+    def read_columns(self, X: Any) -> list[Cells]:
+        """Return the cells of every declared column as they came; their types are checked.
+
+        Parameters
+        ----------
+        X
+            A table of the declared columns.
+
+        Examples
+        --------
+        >>> from discreet.preprocessing import Numeric
+        >>> scaler = BoundedScaler([Numeric(0, 9)] * 2)
+        >>> [cells.tolist() for cells in scaler.read_columns([[3, "?"]])]
+        [[3], ['?']]
+        """
+        X = hold_table(X)
+        names = names_of(X)
+        self._check_shape(X, names)
+        return self._cells(X, names)
+
     def transform(self, X: Any) -> Array | Csr:
         """Return the features of each row."""
         X = hold_table(X)
-        declared = self._declared_columns()
-        names = names_of(X)
-        self._check_shape(X, names)
-        cells = self._cells(X, names)
+        declared, cells = self._declared_columns(), self.read_columns(X)
         if self.sparse_output:
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
             features: Array | Csr = sparse.csr_array(sparse.hstack(blocks, format="csr"))
@@ -239,11 +256,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[100.,   0.,   1.],
                [ 50.,   0.,   0.]])
         """
-        X = hold_table(X)
-        declared = self._declared_columns()
-        names = names_of(X)
-        self._check_shape(X, names)
-        cells = self._cells(X, names)
+        declared, cells = self._declared_columns(), self.read_columns(X)
         return np.hstack([column.plain(c) for column, c in zip(declared, cells, strict=True)])
 
     def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> NDArray[Any]:

@@ -387,7 +387,7 @@ class Category(Column):
         return (1 - share) ** order + (self.width - 1) * share**order
 
     def encode(self, cells: Cells, *, centred: bool) -> Array:
-        codes, share = self._codes(cells), 1 / self.width if centred else 0.0
+        codes, share = self.codes(cells), 1 / self.width if centred else 0.0
         known = np.flatnonzero(codes >= 0)
         block = np.zeros((codes.size, self.width))
         block[known] -= share
@@ -401,7 +401,7 @@ class Category(Column):
         return np.zeros(self.width)
 
     def encode_sparse(self, cells: Cells) -> Csr:
-        codes = self._codes(cells)
+        codes = self.codes(cells)
         known = codes >= 0
         starts = np.concatenate(([0], np.cumsum(known)))
         return sparse.csr_array(
@@ -412,10 +412,21 @@ class Category(Column):
         mean = coef.mean(axis=-1, keepdims=True) if centred else 0.0
         return coef - mean, np.zeros(coef.shape[:-1])
 
-    def _codes(self, cells: Cells) -> Integers:
-        """Return the place of each cell's level, -1 for one that is missing or not declared."""
+    def codes(self, cells: Cells) -> Integers:
+        """Return the place of each cell's level, -1 for one that is missing or not declared.
+
+        Parameters
+        ----------
+        cells
+            The values of the column as they came.
+
+        Examples
+        --------
+        >>> Category(["no", "yes"]).codes(np.array(["yes", "maybe"])).tolist()
+        [1, -1]
+        """
         if isinstance(cells, Coded):
-            return self._codes(cells.distinct)[cells.places]
+            return self.codes(cells.distinct)[cells.places]
         place = self._place
         if cells.dtype.kind in "biuf":
             if cells.dtype in (np.float16, np.float32):

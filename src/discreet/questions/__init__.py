@@ -1,5 +1,6 @@
 """What is asked of the rows, and what is declared about them; nothing here holds data."""
 
+from discreet.questions.additive_problem import AdditiveProblem
 from discreet.questions.base import Question
 from discreet.questions.best_subset import BestSubset, LassoSupport
 from discreet.questions.block_vote import BlockAverage, BlockVote, ColumnVotes
@@ -13,6 +14,7 @@ from discreet.questions.choices import (
 )
 from discreet.questions.declared_stream import DeclaredStream, ExpertStream, Stream
 from discreet.questions.kernel_queries import KernelQueries
+from discreet.questions.marginals import Marginals
 from discreet.questions.mixture import Mixture
 from discreet.questions.model_choice import ModelCandidate, ModelChoice
 from discreet.questions.problem import Problem
@@ -23,6 +25,7 @@ from discreet.questions.sums import CellCounts, FollowingCounts, RowCount, Vecto
 from discreet.questions.vector_problem import SeveralOutputs, SpatialMedian, VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (
+    AdditiveProblem,
     BestSubset,
     BestThreshold,
     BlockAverage,
@@ -37,6 +40,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     LassoSupport,
     L1Problem,
     LeastLoss,
+    Marginals,
     Mixture,
     ModelChoice,
     OneVsRest,
@@ -56,6 +60,7 @@ QUESTIONS: tuple[type[Question], ...] = (
 
 __all__ = [
     "QUESTIONS",
+    "AdditiveProblem",
     "BestSubset",
     "BestThreshold",
     "BlockAverage",
@@ -75,6 +80,7 @@ __all__ = [
     "Labels",
     "LassoSupport",
     "LeastLoss",
+    "Marginals",
     "Mixture",
     "ModelCandidate",
     "ModelChoice",

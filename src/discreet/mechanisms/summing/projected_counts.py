@@ -7,8 +7,10 @@ import numpy as np
 from discreet._types import Vector
 
 
-def project_counts(counts: Vector) -> Vector:
+def project_counts(counts: Vector, total: float | None = None) -> Vector:
     """Return the nearest counts that are not negative, with the same total, or one if that is less.
+
+    Or with a total that is known better, if one is given; it has to be positive.
 
     They serve point estimates and pictures, which are then in range and agree with one another, and
     bins that follow the counts; intervals are made of the counts as released.
@@ -18,7 +20,8 @@ def project_counts(counts: Vector) -> Vector:
     >>> project_counts(np.array([10.0, -2.0, 4.0]))
     array([9., 0., 3.])
     """
-    total = max(float(counts.sum()), 1.0)
+    if total is None:
+        total = max(float(counts.sum()), 1.0)
     falling = np.sort(counts)[::-1]
     shifts = (np.cumsum(falling) - total) / np.arange(1, falling.size + 1)
     shift = shifts[np.flatnonzero(falling > shifts)[-1]]

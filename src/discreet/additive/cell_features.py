@@ -1,0 +1,170 @@
+"""Declared columns as cells: of a number the part of its range that it is in, of a level itself.
+
+Each cell is a function of its value alone, to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Array, Integers, Vector
+from discreet.data.matrix import hold_table
+from discreet.data.stored import OpenedTable, Wanted
+from discreet.errors import InputError
+from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.features import Accepted, Columns, FeatureMap, Product, matrix_product
+from discreet.geometry import ConvexSet
+from discreet.mechanisms.summing.dyadic_splits import even_edges, place_numbers
+from discreet.preprocessing import BoundedScaler, Category, Column, Numeric
+from discreet.preprocessing.columns import Cells, read_numbers
+from discreet.preprocessing.short_forms import Declared
+from discreet.questions import Marginals
+from discreet.record import Fact, Origin
+
+DEPTH = 8
+"""A range is cut into 2**8 cells of equal width."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellFeatures(FeatureMap):
+    """One whole number for each declared column: the cell that its value is in.
+
+    The last cell of a column is that of missing numbers, or of anything but a declared level.
+    """
+
+    given: Declared
+    constant: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self._declared.sought is not None:
+            raise InputError(
+                "an additive model needs a range for each column of numbers: cells are cut before "
+                "a row is read. Declare low and high in place of public_bounds; a range ten times "
+                "too wide costs little."
+            )
+
+    @cached_property
+    def _declared(self) -> DeclaredFeatures:
+        return DeclaredFeatures(self.given)
+
+    @property
+    def declared(self) -> dict[str, Column] | list[Column]:
+        """What is declared, without short forms: by name, or in the order of the columns."""
+        return self._declared.declared
+
+    @property
+    def columns(self) -> list[Column]:
+        """What is declared, column by column."""
+        return self._declared.columns
+
+    @property
+    def levels(self) -> tuple[int | None, ...]:
+        """How many levels each column has, None for numbers."""
+        return tuple(
+            len(column.levels) if isinstance(column, Category) else None for column in self.columns
+        )
+
+    @property
+    def ends(self) -> Integers:
+        """Where the cells of each column end, if those of all columns stand one after another."""
+        return np.cumsum(Marginals(self.levels).cells)
+
+    @property
+    def region(self) -> ConvexSet:  # type: ignore[override]
+        return Marginals(self.levels).bounds.features
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:  # type: ignore[override]
+        cells = f"the cell of each value: {2**DEPTH} for numbers, one for each level"
+        told = tuple(fact for fact in self._declared.facts if fact.what != "features")
+        return (*told, Fact("features", cells, Origin.CHOSEN))
+
+    @property
+    def of_columns(self) -> FeatureMap:
+        return self._declared
+
+    def width_of(self, columns: int) -> int:
+        return len(self.columns)
+
+    def encodes_as(self, other: FeatureMap) -> bool:
+        return isinstance(other, CellFeatures) and self._declared.encodes_as(other._declared)
+
+    def accept(self, model: Any, X: Any) -> Accepted:
+        held = hold_table(X)
+        (count, _), *_ = self._declared.accept(model, held)
+        scaler = self._declared.scaler_of(model)
+        return Accepted(
+            (count, len(self.columns)), False, lambda: read_cells(scaler, self.columns, held)
+        )
+
+    def find(self, model: Any, table: OpenedTable) -> Columns:
+        found = self._declared.find(model, table)
+        encode = partial(read_cells, self._declared.scaler, self.columns)
+        return Columns(found.wanted, encode, len(self.columns), False)
+
+    def find_again(self, model: Any) -> tuple[Wanted, ...]:
+        return self._declared.find_again(model)
+
+    def names(self, columns: list[str]) -> list[str]:
+        return columns
+
+    def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
+        return coef, intercept
+
+    def cells(self, model: Any, X: Any) -> Integers:
+        """Return the cell of each value of a table that is like the one of the fit."""
+        return read_cells(self._declared.scaler_of(model), self.columns, X).astype(np.int64)
+
+    def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
+        cells = self.cells(model, X)
+        total = np.tile(model.intercept_, (len(cells), 1))
+        for column, table in enumerate(self.tables(model)):
+            total += table[:, cells[:, column]].T
+        return total
+
+    def tables(self, model: Any) -> list[Array]:
+        """Return what each cell of every column adds to each score of a fitted model."""
+        return np.split(np.atleast_2d(model.cell_values_), self.ends[:-1], axis=1)
+
+
+def read_cells(scaler: BoundedScaler, columns: list[Column], X: Any) -> Array:
+    """Return the cell of each value, as numbers."""
+    listed = scaler.read_columns(X)
+    cells = np.empty((_count(listed[0]), len(columns)))
+    for target, column, values in zip(cells.T, columns, listed, strict=True):
+        target[:] = place(column, values)
+    return cells
+
+
+def place(column: Column, values: Cells) -> Integers:
+    """Return the cell of each value of a column.
+
+    Examples
+    --------
+    >>> place(Numeric(0, 256), np.array([0.0, 1.0, 255.9, 256.0, np.inf, np.nan])).tolist()
+    [0, 1, 255, 255, 255, 256]
+    >>> place(Category(["no", "yes"]), np.array(["yes", "maybe"])).tolist()
+    [1, 2]
+    """
+    if isinstance(column, Category):
+        codes = column.codes(values)
+        return np.where(codes < 0, len(column.levels), codes)
+    if not isinstance(column, Numeric):
+        raise InputError("an additive model knows columns of numbers, and categories.")
+    numbers = read_numbers(values)
+    if column.fill is not None:
+        numbers = np.where(np.isfinite(numbers), numbers, column.fill)
+    return place_numbers(numbers, column.low, column.high, DEPTH)
+
+
+def edges_of(column: Numeric) -> Vector:
+    """Return where the cells of a column of numbers begin and end, its range included."""
+    return np.concatenate([[column.low], even_edges(column.low, column.high, DEPTH), [column.high]])
+
+
+def _count(cells: Any) -> int:
+    return int((cells.places if hasattr(cells, "places") else cells).size)

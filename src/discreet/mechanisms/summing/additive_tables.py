@@ -1,0 +1,212 @@
+"""Tables that turn cells into features of an additive model, made of released marginals alone.
+
+A row becomes its entries of the tables: lookups, each row by itself to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Array, Vector
+from discreet.geometry import ConvexSet, L2Ball
+from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
+from discreet.questions import Marginals
+from discreet.questions.bounds import CLIPPING_SLACK
+
+MOST_TERMS = 8
+"""The most functions of a column of numbers, missing values aside."""
+
+TAIL = 0.01
+"""Places are measured between the cells that hold this share and all but this share of values."""
+
+LARGEST_ENTRY = 6.0
+"""Of a function of unit variance; beyond, it is cut off."""
+
+KEPT_VARIANCE, LEAST_VARIANCE = 0.03, 0.02
+"""A function is dropped if those before it leave less than this share of its variance."""
+
+PRIOR_VARIANCE = 0.3
+"""Of the first function of a column of numbers; of the k-th one this over k squared."""
+
+UNIT_BALL = L2Ball(1.0)
+
+LEAST_SQUARED_LENGTH = 0.25
+"""Of rows in the frame, the constant aside: that is added to it, so nothing rests on this."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTable:
+    """What each cell of a column adds to the features, and the prior variances of these."""
+
+    entries: Array  # one line a cell, the last for missing values or anything else
+    variances: Vector
+    shares: Vector  # of the cells
+
+    @property
+    def squares(self) -> Vector:
+        """What the features' squares are expected to be."""
+        means = self.shares @ self.entries
+        return np.asarray(self.variances + means**2)
+
+
+def table_of_numbers(found: ColumnShares, terms: int) -> ColumnTable:
+    """Return the place and cosines of half rank, half place, orthonormal under the marginal.
+
+    Missing values have zeros, and a feature of their own if they stand out of the noise.
+    """
+    known = found.known
+    functions = _functions(known, terms)
+    variances = PRIOR_VARIANCE / np.arange(1, functions.shape[1] + 1) ** 2.0
+    entries = np.zeros((known.size + 1, functions.shape[1]))
+    entries[:-1] = functions * np.sqrt(variances)
+    if not found.shows_last:
+        return ColumnTable(entries, variances, found.shares)
+    missing = float(found.shares[-1])
+    own = np.full((known.size + 1, 1), -missing)
+    own[-1] += 1.0
+    variances = np.append(variances, missing * (1 - missing))
+    return ColumnTable(np.hstack([entries, own]), variances, found.shares)
+
+
+def table_of_levels(found: ColumnShares, *, centred: bool = True) -> ColumnTable:
+    """Return indicators of levels minus their shares; of anything else if it stands out.
+
+    Where the sum of a row's entries counts, indicators stay as they are: one entry is not zero.
+    """
+    shares = found.shares
+    entries, variances = np.eye(shares.size), shares * (1 - shares)
+    if centred:
+        entries -= shares
+    if found.shows_last:
+        return ColumnTable(entries, variances, shares)
+    entries = entries[:, :-1].copy()
+    entries[-1] = 0.0
+    return ColumnTable(entries, variances[:-1], shares)
+
+
+def _functions(known: Vector, terms: int) -> Array:
+    """Return functions of cells, centred and orthonormal under their shares, one a column."""
+    cells = known.size
+    reached = np.cumsum(known)
+    low = int(np.searchsorted(reached, TAIL))
+    high = min(int(np.searchsorted(reached, 1 - TAIL)), cells - 1)
+    middle = (np.arange(cells) + 0.5) / cells
+    place = np.clip((middle - low / cells) / ((high + 1 - low) / cells), 0.0, 1.0)
+    mixed = (reached - known / 2 + place) / 2
+    kept = list[Vector]()
+    for term in range(1, terms + 1):
+        function = place if term == 1 else np.cos(np.pi * term * mixed)
+        rest = function - (known * function).sum()
+        own = float((known * rest**2).sum())
+        for other in kept:
+            rest = rest - (known * rest * other).sum() * other
+        left = float((known * rest**2).sum())
+        if left >= KEPT_VARIANCE * max(own, LEAST_VARIANCE):
+            kept.append(rest / math.sqrt(left))
+    if not kept:
+        return np.zeros((cells, 0))
+    return np.clip(np.column_stack(kept), -LARGEST_ENTRY, LARGEST_ENTRY)
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFrame:
+    """Tables of every column in one frame, and the typical length of rows there.
+
+    The constant, one, is the last feature; ``length`` divides all of them, and what comes of it is
+    clipped to the ``region``.
+    """
+
+    tables: tuple[Array, ...]
+    length: float
+    rows: float
+    region: ConvexSet = UNIT_BALL
+
+    @property
+    def width(self) -> int:
+        """How many features there are, the constant aside."""
+        return sum(table.shape[1] for table in self.tables)
+
+    @property
+    def longest(self) -> float:
+        """The longest norm that a row can have before it is divided by the length."""
+        squared = sum(float((table**2).sum(axis=1).max()) for table in self.tables if table.size)
+        return math.sqrt(1 + squared) * CLIPPING_SLACK
+
+    def typical_sum(self, marginals: ReleasedMarginals) -> float:
+        """Return the expected sum of the sizes of a row's entries, once divided by the length."""
+        sums = (
+            float(found.shares @ np.abs(table).sum(axis=1))
+            for found, table in zip(marginals.columns, self.tables, strict=True)
+        )
+        return (1 + sum(sums)) / self.length
+
+    def apply(self, rows: Any) -> Array:
+        """Return the features of rows, from their cells: entries of tables, and nothing else."""
+        cells: Array = rows.toarray() if hasattr(rows, "toarray") else rows
+        features = np.empty((cells.shape[0], self.width + 1))
+        start = 0
+        for column, table in enumerate(self.tables):
+            places = np.rint(cells[:, column]).astype(np.int64)
+            stop = start + table.shape[1]
+            features[:, start:stop] = (table / self.length)[places]
+            start = stop
+        features[:, -1] = 1 / self.length
+        return features
+
+    def shapes(self, coefficients: Vector) -> tuple[tuple[Vector, ...], float]:
+        """Return what each cell of every column adds to a score, and the constant."""
+        folded, start, shapes = coefficients / self.length, 0, list[Vector]()
+        for table in self.tables:
+            part = folded[start : start + table.shape[1]]
+            shapes.append((table * part).sum(axis=1))
+            start += table.shape[1]
+        return tuple(shapes), float(folded[-1])
+
+
+def make_frame(
+    question: Marginals,
+    marginals: ReleasedMarginals,
+    terms: int,
+    floor_noise: float,
+    *,
+    centred: bool = True,
+) -> AdditiveFrame:
+    """Return tables in one frame: features weigh less where their variance drowns in noise.
+
+    ``floor_noise`` is the noise of a mean, in rows: that of a count for each part of a row. Unless
+    ``centred``, indicators of levels stay as they are.
+    """
+    tables = [
+        table_of_numbers(found, terms) if count is None else table_of_levels(found, centred=centred)
+        for count, found in zip(question.levels, marginals.columns, strict=True)
+    ]
+    variances = np.concatenate([table.variances for table in tables])
+    average = float(variances.mean()) if variances.size else 0.0
+    floor = 3 * floor_noise / marginals.rows + average + 1e-12
+    squares = variances if centred else np.concatenate([table.squares for table in tables])
+    squared = float((squares / (variances + floor)).sum())
+    return AdditiveFrame(
+        tuple(table.entries / np.sqrt(table.variances + floor) for table in tables),
+        math.sqrt(1 + max(squared, LEAST_SQUARED_LENGTH)),
+        marginals.rows,
+    )
+
+
+def widest_frame(levels: Sequence[int | None]) -> int:
+    """Return the most features that a frame can have, the constant included."""
+    return 1 + sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
+
+
+def temper_signal(signal: float, shares: Vector, noise_share: float) -> float:
+    """Return what of a signal counts for more functions, by the shares of the classes.
+
+    ``noise_share`` is the noise of a count over the number of rows: what cannot be told from it.
+    """
+    mixed = 2 * (1 - float(shares @ shares))  # of two classes 4 p (1 - p)
+    balance = min(1.0, max(mixed, noise_share))
+    return signal * balance * min(1.0, 2 * balance) ** 3

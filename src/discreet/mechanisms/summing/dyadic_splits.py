@@ -1,0 +1,209 @@
+"""Counts of cells as a tree of halves: of every node, how many rows are left minus how many right.
+
+All numbers are whole, and one row changes one of them by one at each level (Haar wavelets).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from discreet._types import Array, Integers
+from discreet.data import Block, OpenRows
+from discreet.errors import InputError
+from discreet.mechanisms.base import labels_of
+from discreet.privacy import Unit
+from discreet.questions import Interval, Labels, LabelSet, Marginals
+from discreet.questions.marginals import TARGET_DEPTH
+
+Number = TypeVar("Number", int, float)
+Size = TypeVar("Size")
+
+
+@dataclass(frozen=True)
+class SplitLayout:
+    """Which numbers are released of a question, in which order, and how far a row moves them.
+
+    Of a column of numbers: its missing values, then the splits from the whole range downwards, each
+    level from left to right. Of a category: a count for each level and for anything else. At last
+    the label: a count for each, or if it is a number (or there is none) a count of rows, followed
+    by the splits of the number.
+
+    A number has a *kind*: 0 for counts, then one for each level of a column, then one for each
+    level of a target; numbers of a kind have the same noise.
+    """
+
+    question: Marginals
+
+    @property
+    def depths(self) -> tuple[int, int]:
+        """How many levels of splits columns of numbers have, and the target."""
+        is_number = isinstance(self.question.labels, Interval)
+        return (self.question.depth if self.question.numeric else 0), TARGET_DEPTH * is_number
+
+    @property
+    def kinds(self) -> Integers:
+        """The kind of each number that is released."""
+        depth, target = self.depths
+        of_splits = [0, *(1 + level for level in range(depth) for _ in range(2**level))]
+        kinds = list[int]()
+        for count in self.question.levels:
+            kinds += of_splits if count is None else [0] * (count + 1)
+        kinds += [0] * self.label_counts
+        kinds += [1 + depth + level for level in range(target) for _ in range(2**level)]
+        return np.array(kinds, dtype=np.int64)
+
+    @property
+    def label_counts(self) -> int:
+        """How many counts there are of the label: of each, or of all rows."""
+        labels = self.question.labels
+        return len(labels.values) if isinstance(labels, LabelSet) else 1
+
+    @property
+    def most_changes(self) -> int:
+        """How many numbers a row takes part in, at most."""
+        question, (depth, target) = self.question, self.depths
+        categories = len(question.levels) - question.numeric
+        return question.numeric * max(depth, 1) + categories + 1 + target
+
+    def reach(self, sizes: Sequence[Number], unit: Unit, power: int) -> Number:
+        """Bound the sum of powers of changes between neighbours, a unit of a kind being a size.
+
+        Exact, if sizes are whole: the largest over all records, or pairs of them, and attained.
+        """
+        depth, target = self.depths
+        one: Number = sizes[0] ** power
+        numbers: list[Number] = [size**power for size in sizes[1 : 1 + depth]]
+        targets: list[Number] = [size**power for size in sizes[1 + depth : 1 + depth + target]]
+        question = self.question
+        categories = len(question.levels) - question.numeric
+        if not unit.count_is_public:
+            known = max(sum(numbers), one) if numbers else one
+            return question.numeric * known + categories * one + one + sum(targets)
+        column = max(_apart(numbers, power), sum(numbers) + one)
+        label = 2 * one if self.label_counts > 1 else 0 * one
+        return question.numeric * column + 2 * categories * one + label + _apart(targets, power)
+
+    def count(self, rows: OpenRows) -> Integers:
+        """Return the numbers of these rows, exactly."""
+        question = self.question
+        labels = question.labels
+
+        def kernel(block: Block) -> Integers:
+            cells = np.rint(block.rows())  # within the box: clipped, and never NaN
+            counts = [
+                np.bincount(cells[:, column].astype(np.int64), minlength=number)
+                for column, number in enumerate(question.cells)
+            ]
+            if labels is not None:
+                found, number = place_labels(labels, labels_of(block))
+                counts.append(np.bincount(found, minlength=number))
+            else:
+                counts.append(np.array([block.size]))
+            return np.concatenate(counts).astype(np.int64)
+
+        counts: Integers = rows.sum(kernel)
+        return self.split(counts)
+
+    def split(self, counts: Integers) -> Integers:
+        """Return the numbers that follow from counts of cells, column after column."""
+        ends = np.cumsum(self.question.cells)
+        parts = list[Integers]()
+        for count, found in zip(self.question.levels, np.split(counts, ends)[:-1], strict=True):
+            parts += [found] if count is not None else [found[-1:], split_counts(found[:-1])]
+        label = counts[ends[-1] :]
+        if isinstance(self.question.labels, Interval):
+            parts += [label.sum(keepdims=True), split_counts(label)]
+        else:
+            parts.append(label)
+        return np.concatenate(parts)
+
+
+def _apart(sizes: Sequence[Number], power: int) -> Number:
+    """Bound how far apart two known values are: one split moves by two, all below it by one each.
+
+    The sizes are powers already; above the first split that tells them apart nothing moves.
+    """
+    return max(
+        (2**power * size + 2 * sum(sizes[level + 1 :]) for level, size in enumerate(sizes)),
+        default=0,
+    )
+
+
+def split_counts(counts: Integers) -> Integers:
+    """Return left minus right of every node, from the whole range downwards.
+
+    Examples
+    --------
+    >>> split_counts(np.array([5, 1, 0, 2])).tolist()
+    [4, 4, -2]
+    """
+    depth = counts.size.bit_length() - 1
+    splits = list[Integers]()
+    for level in range(depth):
+        halves = counts.reshape(2**level, 2, -1).sum(axis=2)
+        splits.append(halves[:, 0] - halves[:, 1])
+    return np.concatenate(splits)
+
+
+def place_labels(labels: Labels, values: Array) -> tuple[Integers, int]:
+    """Return the cell of each declared label, each by itself, and how many cells there are."""
+    if isinstance(labels, LabelSet):
+        order = np.argsort(labels.values)
+        found = order[np.searchsorted(np.array(labels.values)[order], values)]
+        return found.astype(np.int64), len(labels.values)
+    if isinstance(labels, Interval):
+        return place_numbers(values, labels.low, labels.high, TARGET_DEPTH), 2**TARGET_DEPTH
+    raise InputError("labels must be a LabelSet or an Interval.")
+
+
+def even_edges(low: float, high: float, depth: int) -> Array:
+    """Return where one of 2**depth cells of equal width ends and the next begins."""
+    cells = 2**depth
+    edges: Array = low + (high - low) * np.arange(1, cells) / cells
+    return edges
+
+
+def place_numbers(values: Array, low: float, high: float, depth: int) -> Integers:
+    """Return the cell of each number, NaN beyond the last; each is a function of it alone.
+
+    Examples
+    --------
+    >>> place_numbers(np.array([-1.0, 0.0, 2.5, 9.0, np.inf, np.nan]), 0.0, 10.0, 2).tolist()
+    [0, 0, 1, 3, 3, 4]
+    """
+    edges, is_missing = even_edges(low, high, depth), np.isnan(values)
+    inside = np.clip(np.where(is_missing, low, values), low, high)
+    cells: Integers = ((inside - low) * (2**depth / (high - low))).astype(np.int64)
+    np.minimum(cells, 2**depth - 1, out=cells)  # within rounding of the cell; edges decide
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    cells -= inside < ends[cells]
+    cells += inside >= ends[cells + 1]
+    odd = np.flatnonzero((inside < ends[cells]) | (inside >= ends[cells + 1]))
+    cells[odd] = np.searchsorted(edges, inside[odd], side="right")
+    cells[is_missing] = 2**depth
+    return cells
+
+
+def shares_of_levels(depth: int, fall: float) -> tuple[float, ...]:
+    """Return shares that sum to one, each 2**-fall of the one before.
+
+    Examples
+    --------
+    >>> [round(share, 4) for share in shares_of_levels(8, 1 / 2)[:2]]
+    [0.3124, 0.2209]
+    """
+    weights = [2.0 ** (-fall * level) for level in range(depth)]
+    total = math.fsum(weights)
+    return tuple(weight / total for weight in weights)
+
+
+def sizes_of_kinds(layout: SplitLayout, fall: float, change: Callable[[float], Size]) -> list[Size]:
+    """Return what ``change`` makes of the share of each kind; counts have a share of one."""
+    depth, target = layout.depths
+    shares = (1.0, *shares_of_levels(depth, fall), *shares_of_levels(target, fall))
+    return [change(share) for share in shares]

@@ -1,0 +1,116 @@
+"""Marginals that agree with one another, made of released numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.mechanisms.summing.dyadic_splits import SplitLayout
+from discreet.mechanisms.summing.projected_counts import project_counts
+from discreet.mechanisms.summing.standard_frame import FEWEST
+from discreet.questions import Interval
+
+CLEARLY = 3.0
+"""Missing values, or values of no declared level, are there if they are so many deviations."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnShares:
+    """The shares of the cells of a column, which sum to one.
+
+    The last cell is that of missing values, or of anything else; ``shows_last`` says whether its
+    count stands out of the noise.
+    """
+
+    shares: Vector
+    shows_last: bool
+
+    @property
+    def known(self) -> Vector:
+        """The shares among known values; even, if there are none."""
+        known = self.shares[:-1]
+        total = float(known.sum())
+        return known / total if total > 1e-6 else np.full(known.size, 1 / known.size)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedMarginals:
+    """What a release of splits says of rows: how many, and of each column how they are spread.
+
+    ``label`` has the shares of labels, or of the cells of a target; None without labels.
+    ``count_noise`` is the deviation of the noise of a count.
+    """
+
+    rows: float
+    columns: tuple[ColumnShares, ...]
+    label: Vector | None
+    count_noise: float
+
+
+def read_marginals(layout: SplitLayout, released: Vector, deviations: Vector) -> ReleasedMarginals:
+    """Return shares that are not negative and sum to one, and one number of rows for all."""
+    question, noise = layout.question, float(deviations[0])
+    depth, _ = layout.depths
+    parts, label = _cut(layout, released)
+    flat = [part for count, part in zip(question.levels, parts, strict=True) if count is not None]
+    flat.append(label[: layout.label_counts])
+    weights = np.array([1 / part.size for part in flat])
+    total = float(weights @ np.array([part.sum() for part in flat]) / weights.sum())
+    fewest = FEWEST if noise else 1.0
+    rows = max(total, fewest)
+    columns = list[ColumnShares]()
+    for count, part in zip(question.levels, parts, strict=True):
+        if count is not None:
+            shows = bool(part[-1] > CLEARLY * noise)
+            columns.append(ColumnShares(project_counts(part, rows) / rows, shows))
+            continue
+        missing = float(part[0]) if part[0] > CLEARLY * noise else 0.0
+        known = join_splits(part[1:], max(rows - missing, fewest), deviations[1 : 1 + depth])
+        cells = np.append(known, missing)
+        columns.append(ColumnShares(cells / cells.sum(), missing > 0))
+    found: Vector | None = None
+    if isinstance(question.labels, Interval):
+        found = join_splits(label[1:], rows, deviations[1 + depth :]) / rows
+    elif question.labels is not None:
+        found = project_counts(label, rows) / rows
+    return ReleasedMarginals(rows, tuple(columns), found, noise)
+
+
+def _cut(layout: SplitLayout, released: Vector) -> tuple[list[Vector], Vector]:
+    """Return the numbers of each column, and those of the label."""
+
+    def ends() -> Iterator[int]:
+        end = 0
+        for count in layout.question.levels:
+            end += 2**layout.question.depth if count is None else count + 1
+            yield end
+
+    *columns, label = np.split(np.asarray(released, dtype=np.float64), list(ends()))
+    return columns, label
+
+
+def join_splits(splits: Vector, total: float, deviations: Vector) -> Vector:
+    r"""Return counts of cells that are not negative and have this total, from noisy splits.
+
+    From the whole range downwards. Of t rows in a node, a left share that could be anything
+    between 0 and 1 has the variance :math:`t^2/3` as a difference, so the best linear estimate of
+    the difference is :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal,
+    and stretches without rows stay empty.
+
+    Examples
+    --------
+    >>> join_splits(np.array([4.0, 4.0, -2.0]), 8.0, np.zeros(2)).tolist()
+    [5.0, 1.0, 0.0, 2.0]
+    """
+    counts, start = np.array([total]), 0
+    for deviation in deviations:
+        found = splits[start : start + counts.size]
+        squared = counts**2
+        shrunk = found * squared / np.maximum(squared + 3 * deviation**2, np.finfo(float).tiny)
+        kept = np.clip(shrunk, -counts, counts)
+        start += counts.size
+        counts = np.column_stack([counts + kept, counts - kept]).ravel() / 2
+    return counts
