@@ -154,8 +154,9 @@ def test_counts_are_paid_for_within_the_budget(unit):
 SEVERAL = AdditiveProblem(Marginals((None, 3), LabelSet([0, 1, 2]), max_rows=10**6), ridge=1.4)
 
 
-def test_each_class_has_functions_of_its_own():
-    plan = AdditiveModel().plan(SEVERAL, Budget(1.0, 1e-8), ADD)
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-8), Budget(math.inf)], ids=["noise", "none"])
+def test_each_class_has_functions_of_its_own(budget):
+    plan = AdditiveModel().plan(SEVERAL, budget, ADD)
     generator = np.random.default_rng(4)
     cells = np.column_stack([generator.integers(high, size=20_000) for high in (256, 3)])
     classes = np.where(np.abs(cells[:, 0] - 128) < 40, 2, cells[:, 0] > 128).astype(float)
