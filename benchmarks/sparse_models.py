@@ -233,13 +233,9 @@ def clock(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def plan_of(model: FrankWolfeLasso, X: Any) -> Any:
     """Return the plan that a fit of these rows had."""
-    from discreet.policy.task import Shape
-    from discreet.privacy import Budget, unit_named
-
-    target = model.learning_target()
-    budget, unit = Budget(model.epsilon, model.delta), unit_named(model.unit)
-    asked = model._ask(Shape(X.shape[1], model.row_limit, target.labels), target, budget, unit)
-    return asked.mechanism.plan(asked.question, budget, unit)
+    fit = model.fit_of(X.shape[1], model.row_limit)
+    asked = model._ask(fit)
+    return asked.mechanism.plan(asked.question, fit.budget, fit.unit)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections import Counter
 from pathlib import Path
 
 import grimp
@@ -47,6 +48,18 @@ def test_every_mechanism_has_a_proof_note_with_a_worst_pair_and_references():
 def test_every_module_opens_with_a_sentence():
     for path in MODULES:
         assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_no_module_gives_a_name_twice():
+    for path in MODULES:
+        given = Counter(
+            name.id
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        )
+        assert [name for name, times in given.items() if times > 1] == [], path
 
 
 def test_every_file_that_a_text_names_is_there():

@@ -230,8 +230,4 @@ class LinearEstimator(PrivateEstimator):
 
 
 RANGES = frozenset(["ranges_"])
-"""What a fit leaves beside the coefficients."""
-
-
-RANGES = frozenset(["ranges_"])
 """What a fit that finds ranges leaves beside the coefficients."""

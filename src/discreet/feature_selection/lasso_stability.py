@@ -191,7 +191,7 @@ def noise_of_products(question: LassoSupport) -> float:
     Examples
     --------
     >>> from discreet.geometry import LinfBall
-    >>> from discreet.questions import Interval
+    >>> from discreet.questions import Bounds, Interval
     >>> bounds = Bounds(LinfBall(1.0), n_features=1000, labels=Interval(-1, 1))
     >>> round(noise_of_products(LassoSupport(bounds, 3, 80.0, 200.0, 3000.0)), 1)
     18.2

@@ -182,7 +182,7 @@ def _release(values: ArrayLike, grid: Grid, draw: Callable[[int, int], Integers]
 FINE_BITS, FINEST_BITS = 24, 46
 NEGLIGIBLE = 2.0**-20
 MOST_DIMENSIONS = 2**48
-_UP = 1 + 2.0**-40
+_WIDER = 1 + 2.0**-40
 
 
 def gaussian_grid(
@@ -279,7 +279,7 @@ def _grid(numerator: float, widening: float, bound: float, room: float) -> Grid:
         share = widening * 2.0**-bits
         if share > 0.5:
             break
-        scale = numerator / (1 - share) * _UP
+        scale = numerator / (1 - share) * _WIDER
         if math.isfinite(scale) and bound * 2.0**bits <= scale * room:
             return Grid(scale=scale, bits=bits, bound=bound)
     raise CalibrationError(
