@@ -53,11 +53,11 @@ def test_every_module_opens_with_a_sentence():
 def test_no_module_gives_a_name_twice():
     for path in MODULES:
         given = Counter(
-            name.id
+            target.id
             for node in ast.parse(path.read_text()).body
             if isinstance(node, ast.Assign | ast.AnnAssign)
-            for name in ast.walk(node)
-            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
         )
         assert [name for name, times in given.items() if times > 1] == [], path
 
