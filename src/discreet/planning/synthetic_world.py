@@ -27,9 +27,9 @@ SPREAD = 2.0
 TARGET_SPREAD = 6.0
 """A declared range of targets is this many standard deviations wide."""
 
-BENDS = (0.5, 0.25, 0.125)
-"""In a curved world the Hermite polynomials of degree 2, 3 and 4 of a number pull by these shares
-of what its straight line does; docs/planning.md has what they were chosen by."""
+BEND, BENDS = 0.3, 3
+"""In a curved world so many Hermite polynomials of a number pull beside its straight line, each by
+this share of what the one before does; docs/planning.md has what they were chosen by."""
 
 SURVEYED = 4000
 """Rows by which the strength of the planted model is set."""
@@ -61,8 +61,8 @@ class World:
     pull plus normal noise, clipped to its range.
 
     Where an additive model is planned for, the world is curved: numeric columns pull by Hermite
-    polynomials of the second to the fourth degree as well (``BENDS``), each with effects of its
-    own. About a quarter of the variance of their pulls is no line.
+    polynomials of the second to the fourth degree as well, each with effects of its own. About a
+    tenth of the variance of their pulls is no line.
 
     With a ``correlation``, numeric columns have that one with each other by a factor that they
     share (a Gaussian copula), and effects are such that every principal direction of these columns
@@ -142,9 +142,9 @@ class World:
         """Return coefficients of Hermite polynomials: numeric column x degree x class."""
         shape = numbers, self._facts.count
         bends = [np.zeros(shape), np.zeros(shape)]  # lines are among the effects
-        for degree, share in enumerate(BENDS if self._facts.is_curved else (), start=2):
+        for degree in range(2, 2 + (BENDS if self._facts.is_curved else 0)):
             effects = ndtri(self._uniform(numbers * self._facts.count)).reshape(shape)
-            size = share / math.sqrt(math.factorial(degree))
+            size = BEND ** (degree - 1) / math.sqrt(math.factorial(degree))
             bends.append(size * self._deal_evenly(effects, degree))
         return np.stack(bends, axis=1)
 
