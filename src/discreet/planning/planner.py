@@ -106,7 +106,7 @@ class Planner:
             for epsilon in epsilons:
                 theorems += ceilings(self.facts, epsilon, count, self._rehearsals.radius())
                 for mechanism in mechanisms:
-                    cells.append(self._cell(float(epsilon), int(count), mechanism))
+                    cells.append(self._cell_beside_linear(float(epsilon), int(count), mechanism))
                     if each is not None:
                         each(cells[-1])
         return Prediction(self.facts, tuple(cells), tuple(theorems), self.draws, self.seed)
@@ -269,22 +269,23 @@ class Planner:
         low = self._cell(float(epsilon), count, mechanism).low
         return -math.inf if low is None else low
 
-    def _cell(
-        self, epsilon: float, count: int, mechanism: str, *, is_linear: bool = False
-    ) -> Cell:
+    def _cell_beside_linear(self, epsilon: float, count: int, mechanism: str) -> Cell:
+        cell = self._cell(epsilon, count, mechanism)
+        if not self.facts.is_curved:
+            return cell
+        return replace(cell, linear=self._cell(epsilon, count, mechanism, is_linear=True))
+
+    def _cell(self, epsilon: float, count: int, mechanism: str, *, is_linear: bool = False) -> Cell:
         find = partial(self._rehearsals.scores, is_linear=is_linear)
         without = RehearsedScores(*find(math.inf, count, "auto").mean(axis=(0, 1)))
-        is_scaled, linear = count > self._rehearsals.most, None
-        if self.facts.is_curved and not is_linear:
-            linear = self._cell(epsilon, count, "auto", is_linear=True)
+        is_scaled = count > self._rehearsals.most
         best = without.score
         try:
             scores = find(epsilon, count, mechanism)
         except REFUSALS as refusal:
-            cell = Cell(epsilon, count, mechanism, None, None, best, is_scaled, str(refusal))
-            return replace(cell, linear=linear)
+            return Cell(epsilon, count, mechanism, None, None, best, is_scaled, str(refusal))
         low, high = _ends(scores[:, :, 0], best)
-        cell = Cell(epsilon, count, mechanism, low, high, best, is_scaled, linear=linear)
+        cell = Cell(epsilon, count, mechanism, low, high, best, is_scaled)
         if not self.facts.is_classification:
             return cell
         mean = RehearsedScores(*scores.mean(axis=(0, 1)))
