@@ -224,7 +224,7 @@ class AdditiveEstimator(PrivateEstimator):
             Shown by a notebook, and stored by its ``savefig``.
         """
         check_is_fitted(self)
-        return draw_importance(self.importance_, self._adds())
+        return draw_importance(self.importance_)
 
     def summary(self) -> str:
         """Return a table to print: columns by importance, and where each adds least and most."""
@@ -270,7 +270,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     @row_by_row
     def _parts(self, X: Any) -> Array:
-        features = self.fitted_map()
+        features = self.feature_map()
         cells = features.cells(self, X)
         tables = features.tables(self)
         parts = np.stack(

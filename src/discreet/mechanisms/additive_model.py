@@ -92,7 +92,8 @@ class AdditiveModelPlan(Plan):
         value = np.concatenate([numbers, astuple(settings), padded.ravel()])
         if self.counts is None:
             return value
-        return np.append(value, self._count_scores(rows, value, noise))
+        read = self._read_in(frame, settings, value)
+        return np.append(value, self._count_scores(rows, read, noise))
 
     def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Array:
         """Return coefficients in a frame that is public, with noise: by problem and by repeat."""
@@ -109,9 +110,9 @@ class AdditiveModelPlan(Plan):
     def _bounds(self, region: ConvexSet, width: int) -> Bounds:
         return bounds_within(self.question, region, width, self.objective.labels)
 
-    def _count_scores(self, rows: OpenRows, value: Vector, noise: Noise) -> Vector:
+    def _count_scores(self, rows: OpenRows, read: AdditiveRelease, noise: Noise) -> Vector:
         """Return noisy counts of rows by class and score, which the coefficients give them."""
-        counts, read = self.counts, self.read(value)
+        counts = self.counts
         if counts is None:
             raise PrivacyError("scores were counted that no budget was planned for.")
         shapes, constant = read.shapes()
@@ -132,7 +133,7 @@ class AdditiveModelPlan(Plan):
         signal = marginals.rows / (noise * singles) if noise else math.inf
         frame = self._frame(marginals, objective.terms(signal, marginals))
         settings = objective.settle_in(frame, marginals, self._noise_in(frame))
-        return self._within_region(replace(frame, length=settings.length), marginals), settings
+        return replace(frame, length=settings.length), settings
 
     def _frame(self, marginals: ReleasedMarginals, terms: int) -> AdditiveFrame:
         """Return the frame with so many functions of a column of numbers."""
@@ -141,11 +142,9 @@ class AdditiveModelPlan(Plan):
         if is_pure:
             floor_noise = self.noise.size
         frame = make_frame(question, marginals, terms, floor_noise, centred=not is_pure)
-        return self._within_region(frame, marginals)
-
-    def _within_region(self, frame: AdditiveFrame, marginals: ReleasedMarginals) -> AdditiveFrame:
-        if not isinstance(self.second, PureSecond):
+        if not is_pure:
             return frame
+        # Where more of the norm is kept than is typical, so much more is kept of the sum.
         return replace(frame, region=region_of(frame.typical_sum(marginals), frame.width + 1))
 
     def _noise_in(self, frame: AdditiveFrame) -> float:
@@ -161,7 +160,10 @@ class AdditiveModelPlan(Plan):
 
     def read(self, released: Vector) -> AdditiveRelease:
         """Take a release apart: public."""
-        frame, settings = self.settle_from(released)
+        return self._read_in(*self.settle_from(released), released)
+
+    def _read_in(self, frame: AdditiveFrame, settings: Any, released: Vector) -> AdditiveRelease:
+        """Take a release apart whose frame and settings are known."""
         objective = self.objective
         start = self.noise.layout.kinds.size + objective.settled
         shape = (objective.problems, self.fits, self.widest)
