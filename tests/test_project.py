@@ -152,7 +152,7 @@ CEILINGS = {
     "noise": 1600,
     "online": 1300,
     "penalties": 600,
-    "planning": 1850,
+    "planning": 1950,
     "policy": 1150,
     "preprocessing": 1800,
     "privacy": 4650,

@@ -91,6 +91,15 @@ def test_long_lines_are_broken_between_words():
     assert _wrap(text, 20) == ("Theorems are:\n  some mechanism\n    exceeds the\n    least\n\nend")
 
 
+def test_an_additive_plan_says_what_a_linear_model_reaches(schema):
+    asked = "--draws", 1, "--n", 300, "--epsilon", 1, "--model", "additive"
+    said = run(schema, *asked).output
+    (cell,) = json.loads(run(schema, *asked, "--json").stdout)["cells"]
+    assert f"accuracy of an additive model is predicted to be {cell['low']:.3f}, against" in said
+    assert f"that of a linear model is predicted to be {cell['linear']['low']:.3f}, against" in said
+    assert "linear model" in said.split("Predicted accuracy")[1]
+
+
 def test_json_is_all_that_is_printed(schema):
     result = run(schema, *QUICK, "--json", "--accuracy", 0.75, "--signal", 0.9)
     document = json.loads(result.stdout)
@@ -167,6 +176,8 @@ def test_a_refused_mechanism_is_a_row_with_its_reason(schema):
         (["--epsilon", "1e-300"], "epsilon must be at least 1e-50"),
         (["--n", "3"], "n must be at least 10"),
         (["--mechanism", "magic"], "mechanism must be one of"),
+        (["--model", "magic"], "model must be one of 'linear', 'additive'"),
+        (["--model", "additive", "--mechanism", "noisy_gradient"], "is chosen for linear models"),
         (["--signal", "0.5"], "signal must lie above 0.5"),
         (["--signal", "7"], "signal must lie between 0 and 1"),
         (["--majority", "0.99"], "signal must lie above"),

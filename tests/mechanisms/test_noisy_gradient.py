@@ -401,6 +401,17 @@ def test_without_noise_it_finds_the_minimiser():
     assert here <= best + 1e-3
 
 
+def test_without_noise_directions_that_are_flat_at_first_do_not_run_away():
+    """Of fifteen features only one tells the class, so most sums of gradients are nearly nought."""
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, (500, 15))
+    y = np.where(X[:, 0] + 0.3 * generator.standard_normal(500) > 0, 1, -1)
+    problem = Problem(Logistic(), Bounds(L2Ball(4.0), 15, labels=LabelSet([-1, 1])), ridge=1e-3)
+    found = fit(NoisyGradient(), problem, X, y, budget=Budget(math.inf))
+    assert np.linalg.norm(found) < 50
+    assert np.mean(np.sign(X @ found) == y) > 0.85
+
+
 def test_noise_is_drawn_for_many_steps_at_once_and_never_twice():
     problem = problem_of(Hinge())
     plan = NoisyGradient(steps=300).plan(problem, BUDGET, ADD)

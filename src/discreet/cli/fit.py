@@ -17,6 +17,7 @@ from discreet.cli.shared_options import (
     LedgerDataset,
     LedgerPart,
     MaxRows,
+    ModelKind,
     NewModelFolder,
     NoLedgerCharged,
     Purpose,
@@ -44,14 +45,7 @@ def fit(
     mechanism: Annotated[
         str | None, typer.Option(help=f"auto, {LEARNERS}; or say it in the schema.")
     ] = None,
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            help="linear: a coefficient for each column; additive: a curve for each, which may "
-            "bend, and needs a delta.",
-        ),
-    ] = "linear",
+    kind: ModelKind = "linear",
     max_rows: MaxRows = None,
     test_share: Annotated[
         float | None,

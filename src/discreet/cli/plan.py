@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.late_help import LEARNERS
 from discreet.cli.new_files import check_new, new_file
-from discreet.cli.shared_options import Delta, SchemaFile
+from discreet.cli.shared_options import Delta, ModelKind, SchemaFile
 
 if TYPE_CHECKING:
     from discreet.planning import Answer, Ceiling, Cell, Planner, Prediction, PublicFacts
@@ -41,9 +41,13 @@ def plan(
         list[str] | None,
         typer.Option(help=f"May be repeated: auto, {LEARNERS}."),
     ] = None,
+    kind: ModelKind = "linear",
     signal: Annotated[
         float | None,
-        typer.Option(help="The accuracy (or R2) of the best model without privacy. [0.85 or 0.6]"),
+        typer.Option(
+            help="The accuracy (or R2) of the best linear, or additive, model without privacy. "
+            "[0.85 or 0.6]"
+        ),
     ] = None,
     majority: Annotated[
         float | None, typer.Option(help="The share of the most frequent class. [equal shares]")
@@ -68,9 +72,10 @@ def plan(
 ) -> None:
     """Predict accuracy for several epsilons, numbers of rows and mechanisms; reads no data.
 
-    A simulation: synthetic tables are drawn from the schema alone, with a planted linear model as
-    strong as --signal says, and models are fitted to them. A range is predicted: its low end is of
-    columns that are correlated, its high end of columns that are not. It is a prediction about
+    A simulation: synthetic tables are drawn from the schema alone, with a planted model as strong
+    as --signal says, and models are fitted to them. With --model additive it is a sum of curves,
+    and what a linear model reaches on the same tables is said as well. A range is predicted: its
+    low end is of columns that are correlated, its high end of columns that are not. It is about
     synthetic data of the declared shape, not about yours: guess --signal and --majority from the
     subject or from published work. Charges nothing.
 
@@ -85,7 +90,8 @@ def plan(
     if accuracy is not None:
         _checks.fraction(accuracy=accuracy)
     schema = read(schema_file)
-    planner = Planner(_facts(schema, delta, signal, majority), draws=draws, seed=seed)
+    facts = _facts(schema, delta, signal, majority, kind)
+    planner = Planner(facts, draws=draws, seed=seed)
     if plot is not None:
         check_suffix(plot)
         check_new(plot, force=force)
@@ -114,11 +120,19 @@ def plan(
 
 
 def _facts(
-    schema: Schema, delta: float | None, signal: float | None, majority: float | None
+    schema: Schema,
+    delta: float | None,
+    signal: float | None,
+    majority: float | None,
+    kind: str,
 ) -> PublicFacts:
-    from discreet.planning import PublicFacts  # slow to import
+    from discreet.additive import AdditiveClassifier, AdditiveRegressor  # slow to import
+    from discreet.cli.fit_steps import MODELS
+    from discreet.planning import PublicFacts
 
+    _checks.one_of(MODELS, model=kind)
     columns, target = schema.declared_columns(), schema.target
+    additive = AdditiveClassifier() if target.classes else AdditiveRegressor()
     delta = schema.delta if delta is None else delta
     return PublicFacts(
         columns,
@@ -128,6 +142,7 @@ def _facts(
         unit=schema.unit,
         signal=signal,
         majority=majority,
+        estimator=additive if kind == "additive" else None,
     )
 
 
@@ -161,13 +176,13 @@ def _show(prediction: Prediction) -> None:
     table = Table(title=f"Predicted {score}", title_justify="left")
     for name in ("epsilon", "rows", score, "no privacy", "cost", *extra):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("mechanism")
+    table.add_column("linear model" if prediction.facts.is_curved else "mechanism")
     for cell in prediction:
         more = [f"{value:.3f}" if value is not None else "" for value in (cell.auc, cell.log_loss)]
         shown, cost, note = "refused", "", f"{cell.mechanism}: {cell.refusal}"
         if cell.mean is not None and cell.excess is not None:
             shown, cost = cell.in_words(" to "), f"{cell.excess:z.3f}"
-            note = cell.mechanism
+            note = "".join(cell.linear_in_words()) or cell.mechanism
         table.add_row(
             up(cell.epsilon),
             f"{cell.n:,}",

@@ -40,6 +40,15 @@ NoLedgerCharged = Annotated[
     typer.Option("--no-ledger", help="Charge no ledger: nothing limits repeated use of the rows."),
 ]
 
+ModelKind = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        help="linear: a coefficient for each column; additive: a curve for each, which may "
+        "bend, and needs a delta.",
+    ),
+]
+
 Delta = Annotated[
     float | None,
     typer.Option(

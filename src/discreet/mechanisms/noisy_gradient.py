@@ -167,9 +167,9 @@ class NoisyGradient(Learner):
         all rows unless very many are expected.
     rule
         How far steps go: ``"preconditioned"``, from the noisy gradients alone along every direction
-        by itself (as ``"adaptive"`` within a domain or among very many columns); ``"adaptive"``,
-        from their norms; ``"lipschitz"``, from a bound that needs ``expected_rows``; or
-        ``"strongly_convex"``, from the ridge.
+        by itself (as ``"adaptive"`` within a domain, among very many columns, or without noise);
+        ``"adaptive"``, from their norms; ``"lipschitz"``, from a bound that needs
+        ``expected_rows``; or ``"strongly_convex"``, from the ridge.
     average
         What is released of the path: its ``"last"`` point, the mean of its second half
         (``"suffix"``), of everything with weights that grow like the steps (``"polynomial"``) or

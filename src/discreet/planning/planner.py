@@ -8,10 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from discreet import _checks
+from discreet._types import Array
+from discreet.errors import InputError
 from discreet.mechanisms import LEARNERS
 from discreet.planning.least_needed import Answer, find_least
 from discreet.planning.prediction import Ceiling, Cell, Prediction
@@ -97,13 +100,13 @@ class Planner:
         for count in n:
             _checks.whole(n=count, at_least=10, at_most=10**12)
         for mechanism in mechanisms:
-            _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
+            self._check_mechanism(mechanism)
         cells, theorems = [], list[Ceiling]()
         for count in n:
             for epsilon in epsilons:
                 theorems += ceilings(self.facts, epsilon, count, self._rehearsals.radius())
                 for mechanism in mechanisms:
-                    cells.append(self._cell(float(epsilon), int(count), mechanism))
+                    cells.append(self._cell_beside_linear(float(epsilon), int(count), mechanism))
                     if each is not None:
                         each(cells[-1])
         return Prediction(self.facts, tuple(cells), tuple(theorems), self.draws, self.seed)
@@ -222,7 +225,12 @@ class Planner:
 
     def _check(self, accuracy: float, mechanism: str) -> None:
         _checks.fraction(accuracy=accuracy)
+        self._check_mechanism(mechanism)
+
+    def _check_mechanism(self, mechanism: str) -> None:
         _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
+        if self.facts.is_curved and mechanism != "auto":
+            raise InputError("a mechanism is chosen for linear models; leave it out.")
 
     def _answer(
         self,
@@ -253,37 +261,46 @@ class Planner:
         )
 
     def _mean(self, epsilon: float, count: int, mechanism: str) -> float:
-        return self._means(epsilon, count, mechanism).score
-
-    def _means(self, epsilon: float, count: int, mechanism: str) -> RehearsedScores:
-        return RehearsedScores(
-            *self._rehearsals.scores(float(epsilon), int(count), mechanism).mean(axis=(0, 1))
-        )
+        scores = self._rehearsals.scores(float(epsilon), int(count), mechanism)
+        return RehearsedScores(*scores.mean(axis=(0, 1))).score
 
     def _low_or_worst(self, epsilon: float, count: int, mechanism: str) -> float:
         """Return a score below all others where the mechanism refuses."""
         low = self._cell(float(epsilon), count, mechanism).low
         return -math.inf if low is None else low
 
-    def _cell(self, epsilon: float, count: int, mechanism: str) -> Cell:
-        without = self._means(math.inf, count, "auto")
+    def _cell_beside_linear(self, epsilon: float, count: int, mechanism: str) -> Cell:
+        cell = self._cell(epsilon, count, mechanism)
+        if not self.facts.is_curved:
+            return cell
+        return replace(cell, linear=self._cell(epsilon, count, mechanism, is_linear=True))
+
+    def _cell(self, epsilon: float, count: int, mechanism: str, *, is_linear: bool = False) -> Cell:
+        find = partial(self._rehearsals.scores, is_linear=is_linear)
+        without = RehearsedScores(*find(math.inf, count, "auto").mean(axis=(0, 1)))
         is_scaled = count > self._rehearsals.most
         best = without.score
         try:
-            scores = self._rehearsals.scores(epsilon, count, mechanism)
+            scores = find(epsilon, count, mechanism)
         except REFUSALS as refusal:
             return Cell(epsilon, count, mechanism, None, None, best, is_scaled, str(refusal))
-        means, spreads = scores[:, :, 0].mean(axis=1), scores[:, :, 0].std(axis=1)
-        low = float((means - spreads).min())
-        high = float(np.minimum(means + spreads, np.maximum(means, best)).max())
+        low, high = _ends(scores[:, :, 0], best)
         cell = Cell(epsilon, count, mechanism, low, high, best, is_scaled)
         if not self.facts.is_classification:
             return cell
-        mean = self._means(epsilon, count, mechanism)
+        mean = RehearsedScores(*scores.mean(axis=(0, 1)))
         return replace(
             cell,
             log_loss=-mean.gain,
             auc=mean.auc,
+            auc_ends=_ends(scores[:, :, 2], without.auc),
             log_loss_without_privacy=-without.gain,
             auc_without_privacy=without.auc,
         )
+
+
+def _ends(scores: Array, best: float) -> tuple[float, float]:
+    """Return the range of the scores of two kinds of simulations."""
+    means, spreads = scores.mean(axis=1), scores.std(axis=1)
+    high = np.minimum(means + spreads, np.maximum(means, best))
+    return float((means - spreads).min()), float(high.max())

@@ -22,8 +22,8 @@ LITTLE = 0.25
 """Predicted to gain at most this share of what can be gained on a constant answer."""
 
 ABOUT = (
-    "A prediction about synthetic data of the declared shape, in which a planted linear model is "
-    "the truth; not about your data, of which nothing was read."
+    "A prediction about synthetic data of the declared shape, in which a planted model, linear or "
+    "additive, is the truth; not about your data, of which nothing was read."
 )
 
 
@@ -50,6 +50,11 @@ class Cell:
         is the one-vs-rest mean. None for regressions and refusals.
     log_loss_without_privacy, auc_without_privacy
         The means without noise.
+    auc_ends
+        Between which the AUC is predicted, as ``low`` and ``high`` for the score.
+    linear
+        What the linear model is predicted to reach on the same synthetic data, where an additive
+        model is planned for; None otherwise.
 
     Examples
     --------
@@ -70,6 +75,8 @@ class Cell:
     auc: float | None = None
     log_loss_without_privacy: float | None = None
     auc_without_privacy: float | None = None
+    auc_ends: tuple[float, float] | None = None
+    linear: Cell | None = None
 
     @property
     def mean(self) -> float | None:
@@ -96,6 +103,20 @@ class Cell:
         """
         low, high = f"{self.low:z.3f}", f"{self.high:z.3f}"
         return low if low == high else f"{low}{between}{high}"
+
+    def linear_in_words(self) -> list[str]:
+        """Return what a linear model reaches, as one cell of a table, or none if nobody asked."""
+        if self.linear is None:
+            return []
+        return ["refused" if self.linear.mean is None else self.linear.in_words(" to ")]
+
+    def claim(self) -> str:
+        """Say the range, and the score without privacy."""
+        said = self.in_words(" and ")
+        return (
+            f"is predicted to be {'between ' if ' and ' in said else ''}{said}, against "
+            f"{self.without_privacy:.3f} without privacy"
+        )
 
 
 @dataclass(frozen=True)
@@ -185,13 +206,17 @@ class Prediction:
         if not known:
             return f"No mechanism accepts this: {self.cells[0].refusal}"
         cell = min(known, key=lambda cell: (-cell.n, abs(cell.epsilon - 1), -(cell.mean or 0.0)))
-        said = cell.in_words(" and ")
+        of = " of an additive model" if self.facts.is_curved else ""
         return (
-            f"With {cell.n:,} rows and epsilon {up(cell.epsilon)}, {self.facts.score} is predicted "
-            f"to be {'between ' if ' and ' in said else ''}{said}, against "
-            f"{cell.without_privacy:.3f} without privacy.{self._words_for_few(cell)}"
+            f"With {cell.n:,} rows and epsilon {up(cell.epsilon)}, {self.facts.score}{of} "
+            f"{cell.claim()}.{self._words_for_linear(cell)}{self._words_for_few(cell)}"
             f"{self._words_for_rare(cell)}"
         )
+
+    def _words_for_linear(self, cell: Cell) -> str:
+        if cell.linear is None or cell.linear.mean is None:
+            return ""
+        return f" On the same data that of a linear model {cell.linear.claim()}."
 
     def _words_for_few(self, cell: Cell) -> str:
         """Say that rows are too few for this epsilon, if next to nothing is predicted."""
@@ -226,18 +251,27 @@ class Prediction:
 
     def __str__(self) -> str:
         lines = [f"{'epsilon':>8}  {'rows':>11}  {'mechanism':<24} {self.facts.score:>14}  cost"]
+        lines[0] += "   linear model" if self.facts.is_curved else ""
         for cell in self.cells:
             start = f"{up(cell.epsilon):>8}  {cell.n:>11,}  {cell.mechanism:<24}"
             if cell.mean is None:
                 lines.append(f"{start} {'refused':>14}  {cell.refusal}")
             else:
                 lines.append(f"{start} {cell.in_words(' to '):>14}  {cell.excess:z.3f}")
+                lines[-1] += "".join(f" {said:>14}" for said in cell.linear_in_words())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        header = ("epsilon", "rows", "mechanism", self.facts.score, "cost")
+        header = ["epsilon", "rows", "mechanism", self.facts.score, "cost"]
+        header += ["linear model"] if self.facts.is_curved else []
         rows = [
-            (up(cell.epsilon), f"{cell.n:,}", cell.mechanism, *_score_and_cost(cell))
+            (
+                up(cell.epsilon),
+                f"{cell.n:,}",
+                cell.mechanism,
+                *_score_and_cost(cell),
+                *cell.linear_in_words(),
+            )
             for cell in self.cells
         ]
         shown = table_html("", header, rows)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from discreet import _checks
 from discreet._types import Json
+from discreet.additive.additive_estimator import AdditiveEstimator
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.declared_columns import DeclaredFeatures
@@ -47,7 +48,9 @@ class PublicFacts:
     estimator
         The model that is planned for, unfitted, with parameters of its own: a kernel model of
         :mod:`discreet.kernel`, say, with synthetic landmarks if any. Budget, columns and target are
-        those of the facts. None for ``LinearClassifier`` or ``LinearRegressor``.
+        those of the facts. None for ``LinearClassifier`` or ``LinearRegressor``. For an
+        :class:`~discreet.AdditiveClassifier` or ``AdditiveRegressor`` columns are taken to act in
+        curves, and ``signal`` is what the best additive model would reach.
 
     Examples
     --------
@@ -119,6 +122,11 @@ class PublicFacts:
         return self.classes is not None
 
     @property
+    def is_curved(self) -> bool:
+        """Whether columns are taken to act in curves, and not in straight lines."""
+        return isinstance(self.estimator, AdditiveEstimator)
+
+    @property
     def score(self) -> str:
         """The name of what is predicted."""
         return "accuracy" if self.is_classification else "R2"
@@ -178,7 +186,13 @@ class PublicFacts:
         return float(low), float(high)
 
     def model(
-        self, epsilon: float, mechanism: str, seed: int, expected_rows: int | None = None
+        self,
+        epsilon: float,
+        mechanism: str,
+        seed: int,
+        expected_rows: int | None = None,
+        *,
+        is_linear: bool = False,
     ) -> Any:
         """Return the estimator that would be fitted, for a simulation.
 
@@ -192,9 +206,11 @@ class PublicFacts:
             Of the seeded noise.
         expected_rows
             How many rows are expected, for a classifier; None for nobody knows.
+        is_linear
+            Whether it is to be the linear model, whatever is planned for.
         """
         plain = LinearClassifier() if self.is_classification else LinearRegressor()
-        model = clone(plain if self.estimator is None else self.estimator)
+        model = clone(plain if is_linear or self.estimator is None else self.estimator)
         told = {
             "epsilon": epsilon,
             "delta": self.delta,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +61,7 @@ class Rehearsals:
         self.most = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // facts.width))
         numbers = sum(isinstance(column, Numeric) for column in facts.stand_ins)
         self._worlds = (0.0, CORRELATION) if numbers > 1 else (0.0,)
-        self.scores = cache(self._scores)
+        self._fits = cache(self._simulate)
         self.radius = cache(self._radius)
         self._table = cache(self._draw_tables)
         self._world = cache(lambda *case: World(facts, self._key(case[1]), case[0]))
@@ -75,14 +75,23 @@ class Rehearsals:
         """Return something of each simulation: worlds x draws, and its own axes."""
         return np.array([[find(w, draw) for draw in range(self._draws)] for w in self._worlds])
 
-    def _scores(self, epsilon: float, count: int, mechanism: str) -> Array:
-        """Return the scores of each simulation, worlds x draws; infinite epsilon: no privacy."""
+    def scores(
+        self, epsilon: float, count: int, mechanism: str, *, is_linear: bool = False
+    ) -> Array:
+        """Return the scores of each simulation, worlds x draws; infinite epsilon: no privacy.
+
+        ``is_linear`` asks for a linear model in the worlds of another. What it loses in a curved
+        one, more rows do not give back.
+        """
         if count > self.most:
-            stand_in = self.scores(self._stand_in_epsilon(epsilon, count), self.most, mechanism)
-            return np.asarray(stand_in + self._gain(stand_in, count))
-        if math.isinf(epsilon):
-            mechanism = "auto"
-        return self._each(lambda *case: self._score(epsilon, count, mechanism, *case))
+            smaller = self._stand_in_epsilon(epsilon, count), self.most, mechanism
+            stand_in = self.scores(*smaller, is_linear=is_linear)
+            return stand_in if is_linear else np.asarray(stand_in + self._gain(stand_in, count))
+        return self._fits(epsilon, count, "auto" if math.isinf(epsilon) else mechanism, is_linear)
+
+    def _simulate(self, epsilon: float, count: int, mechanism: str, is_linear: bool) -> Array:
+        make = partial(self._facts.model, epsilon, mechanism, is_linear=is_linear)
+        return self._each(lambda *case: self._score(make, count, *case))
 
     def _gain(self, stand_in: Array, count: int) -> Array:
         """Return what more rows gain: what is lost without privacy falls like one over rows."""
@@ -98,11 +107,11 @@ class Rehearsals:
         return RehearsedScores(self._facts.strength, *score_chances(test.chances, test.chances))
 
     def _score(
-        self, epsilon: float, count: int, mechanism: str, world: float, draw: int
+        self, make: Callable[[int, int], Any], count: int, world: float, draw: int
     ) -> RehearsedScores:
-        """Return the scores of one fit."""
+        """Return the scores of one fit of a model, which is made of a seed and a row count."""
         train, test = self._table(world, draw)
-        model = self._facts.model(epsilon, mechanism, self._key(draw), count)
+        model = make(self._key(draw), count)
         with warnings.catch_warnings(), SINGLE_PRODUCTS:  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)  # of the fit without noise

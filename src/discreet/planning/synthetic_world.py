@@ -1,6 +1,7 @@
-"""A synthetic population with the declared columns, in which a planted linear model is the truth.
+"""A synthetic population with the declared columns, in which a planted model is the truth.
 
-Synthetic data of a generative model, a planted multinomial logit or a planted regression.
+Synthetic data of a generative model, a planted multinomial logit or a planted regression; linear,
+or a sum of curves.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermeval
 from scipy.special import ndtr, ndtri, softmax
 
 from discreet._types import Array, Vector
@@ -24,6 +26,10 @@ SPREAD = 2.0
 
 TARGET_SPREAD = 6.0
 """A declared range of targets is this many standard deviations wide."""
+
+BEND, BENDS = 0.3, 3
+"""In a curved world so many Hermite polynomials of a number pull beside its straight line, each by
+this share of what the one before does; docs/planning.md has what they were chosen by."""
 
 SURVEYED = 4000
 """Rows by which the strength of the planted model is set."""
@@ -54,10 +60,15 @@ class World:
     with s such that the likeliest class is right as often as the facts say. A numeric target is one
     pull plus normal noise, clipped to its range.
 
+    Where an additive model is planned for, the world is curved: numeric columns pull by Hermite
+    polynomials of the second to the fourth degree as well, each with effects of its own. About a
+    tenth of the variance of their pulls is no line.
+
     With a ``correlation``, numeric columns have that one with each other by a factor that they
     share (a Gaussian copula), and effects are such that every principal direction of these columns
     pulls as much as any other. Most of these hardly vary, so the coefficients that they need are
-    large, and noise hides them: the hard case of a table whose columns say much the same.
+    large, and noise hides them: the hard case of a table whose columns say much the same. The same
+    is done for each degree k of curves, which have the k-th power of the correlation.
 
     Examples
     --------
@@ -72,7 +83,9 @@ class World:
         self._facts, self._noise, self._correlation = facts, RehearsalNoise(seed), correlation
         pulls = [self._effects(column) for column in facts.stand_ins]
         self._effect = np.vstack(pulls)
-        self._deal_evenly()
+        places = self._places_of_numbers()
+        self._effect[places] = self._deal_evenly(self._effect[places], 1)
+        self._bends = self._draw_bends(len(places))
         survey = self._pulls(self._rows(SURVEYED))
         self._middle, self._size = survey.mean(axis=0), survey.std(axis=0)
         margins = (survey - self._middle) / self._size
@@ -119,21 +132,34 @@ class World:
             return np.asarray(effects - effects.mean(axis=0))
         return np.asarray(SPREAD * effects)
 
-    def _deal_evenly(self) -> None:
+    def _places_of_numbers(self) -> list[int]:
+        """Return which features are numeric columns."""
+        columns = self._facts.stand_ins
+        ends = np.cumsum([column.width for column in columns])
+        return [end - 1 for end, c in zip(ends, columns, strict=True) if isinstance(c, Numeric)]
+
+    def _draw_bends(self, numbers: int) -> Array:
+        """Return coefficients of Hermite polynomials: numeric column x degree x class."""
+        shape = numbers, self._facts.count
+        bends = [np.zeros(shape), np.zeros(shape)]  # lines are among the effects
+        for degree in range(2, 2 + (BENDS if self._facts.is_curved else 0)):
+            effects = ndtri(self._uniform(numbers * self._facts.count)).reshape(shape)
+            size = BEND ** (degree - 1) / math.sqrt(math.factorial(degree))
+            bends.append(size * self._deal_evenly(effects, degree))
+        return np.stack(bends, axis=1)
+
+    def _deal_evenly(self, effects: Array, degree: int) -> Array:
         """Make the pull of each principal direction of the numeric columns as large as any other's.
 
         Effects are multiplied by the inverse root of the correlation matrix, whose eigenvalues are
         1 + (m - 1) r for what m columns have in common and 1 - r for what tells them apart.
         """
-        columns = self._facts.stand_ins
-        ends = np.cumsum([column.width for column in columns])
-        places = [end - 1 for end, c in zip(ends, columns, strict=True) if isinstance(c, Numeric)]
-        if not places:
-            return
-        common = self._effect[places].mean(axis=0)
-        apart = (self._effect[places] - common) / math.sqrt(1 - self._correlation)
-        shared = common / math.sqrt(1 + (len(places) - 1) * self._correlation)
-        self._effect[places] = apart + shared
+        if not len(effects):
+            return effects
+        correlation = self._correlation**degree
+        common = effects.mean(axis=0)
+        apart = (effects - common) / math.sqrt(1 - correlation)
+        return np.asarray(apart + common / math.sqrt(1 + (len(effects) - 1) * correlation))
 
     def _rows(self, count: int) -> Array:
         shared = ndtri(self._uniform(count)) if self._correlation else np.zeros(count)
@@ -151,11 +177,13 @@ class World:
         return np.asarray(column.middle + column.half * np.clip(inside, -1, 1))
 
     def _pulls(self, rows: Array) -> Array:
-        total, place = np.zeros((len(rows), self._facts.count)), 0
+        total, place, bends = np.zeros((len(rows), self._facts.count)), 0, iter(self._bends)
         for number, column in enumerate(self._facts.stand_ins):
             effect = self._effect[place : place + column.width]
             if isinstance(column, Numeric):
-                total += (rows[:, [number]] - column.middle) / column.half * effect
+                across = (rows[:, [number]] - column.middle) / column.half
+                total += across * effect
+                total += hermeval(SPREAD * across[:, 0], next(bends)).T
             else:
                 total += effect[rows[:, number].astype(np.int64)]
             place += column.width

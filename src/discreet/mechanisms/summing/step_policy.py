@@ -66,11 +66,15 @@ def usual_rate(rows: int | None) -> float:
 def choose_rule(
     name: str, problem: GradientProblem, schedule: Schedule, noise: float, rows: int | None
 ) -> StepRule:
-    """Return the step sizes that a name stands for, ``noise`` the scale of that on a sum."""
+    """Return the step sizes that a name stands for, ``noise`` the scale of that on a sum.
+
+    Without noise nothing keeps preconditioned steps small along directions that are flat at first.
+    """
     if name == "strongly_convex":
         return Growing(problem.ridge)
     far, width = expected_distance(problem), problem.width
-    if name == "preconditioned" and problem.penalty is None and width <= MOST_DIRECTIONS:
+    has_directions = noise > 0 and problem.penalty is None and width <= MOST_DIRECTIONS
+    if name == "preconditioned" and has_directions:
         return Preconditioned(USUAL_REACH * far, noise / schedule.batches.rate, schedule.steps)
     if name in ("preconditioned", "adaptive"):
         return Adaptive(far)
