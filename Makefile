@@ -17,7 +17,7 @@ VECTORS := from numpy._core import _multiarray_umath as c; \
 # Bytecode is kept, whatever the environment says: tests start many processes that import the library.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
+.PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-ebm peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(DEMO)
 	@echo "Half a minute..."
@@ -77,6 +77,7 @@ package: $(READY)
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/utility.py
+	$(BIN)/python benchmarks/additive.py
 
 budgets: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
@@ -85,6 +86,10 @@ budgets: $(READY)
 # Peers of make utility, tuned on the test part: an hour or two; their figures are in peers/utility.json.
 peers-utility: $(READY)
 	$(BIN)/python benchmarks/peers/tune_peers.py
+
+# The peer of additive models, half an hour; its figures are in peers/ebm.json.
+peers-ebm: $(READY)
+	$(BIN)/python benchmarks/peers/boost_ebm.py
 
 streams: $(READY)
 	$(BIN)/python benchmarks/streams.py
@@ -168,4 +173,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility benchmarks/peers/.venv-jax-privacy .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility benchmarks/peers/.venv-ebm benchmarks/peers/.venv-jax-privacy .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png

@@ -1,10 +1,10 @@
 """Additive models beside linear ones and private boosting: AUC and log loss, or R2.
 
-Run with ``python benchmarks/additive.py`` beside a folder of data sets (``--data``; by default
+Run with ``make utility`` beside a folder of data sets (``--data``; by default
 ``../shared/data``). At most 20,000 rows to learn from and 10,000 for testing; delta is the power of
 ten below one over the rows squared, a record is added or removed, noise is that of rehearsals.
 ``--widths 3 10`` declares ranges so many times as wide. Nothing of ours is tuned.
-``peers/boost_ebm.py`` measures the peer, whose figures are those of its better setting on the test
+``make peers-ebm`` measures the peer, whose figures are those of its better setting on the test
 part. ``--resume`` goes on after a run that was stopped, ``--report`` only prints what is there, and
 ``--page`` puts it into a page.
 """

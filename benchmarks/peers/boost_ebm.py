@@ -28,7 +28,9 @@ REQUIREMENTS = ["interpret-core==0.7.8", "pandas>=2.2", "pyarrow>=17", str(HERE.
 SETTINGS: tuple[dict[str, float], ...] = ({}, {"max_rounds": 100, "learning_rate": 0.05})
 
 
-def fit_private(table: Any, epsilon: float, delta: float, seed: int, setting: dict[str, Any]) -> Any:
+def fit_private(
+    table: Any, epsilon: float, delta: float, seed: int, setting: dict[str, Any]
+) -> Any:
     """Return DP-EBM with declared ranges, fitted."""
     from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
