@@ -1,4 +1,4 @@
-"""AUC and log loss (R2) of InterpretML's private boosting (DP-EBM) on the tables of ``additive.py``.
+"""AUC and log loss, or R2, of InterpretML's private boosting (DP-EBM) beside ``additive.py``.
 
 ``make peers-ebm``. Rows, declared ranges and delta are those of ours; ranges and levels are handed
 over as privacy bounds and types, so that nothing is measured. Two settings, its default and one of
@@ -73,7 +73,7 @@ def fit_without_privacy(table: Any, peer: str) -> Any:
         kind = ExplainableBoostingRegressor if is_number else ExplainableBoostingClassifier
         return kind(interactions=0, n_jobs=1).fit(table.train, table.y)
     booster = HistGradientBoostingRegressor if is_number else HistGradientBoostingClassifier
-    words = [name for name, kind in table.train.dtypes.items() if kind == object]
+    words = [name for name, kind in table.train.dtypes.items() if kind.kind == "O"]
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
     codes.fit(table.train[words].astype(str))
 
@@ -83,6 +83,41 @@ def fit_without_privacy(table: Any, peer: str) -> Any:
 
     model = make_pipeline(FunctionTransformer(encode), booster(random_state=0))
     return model.fit(table.train, table.y)
+
+
+def measure(name: str, table: Any, cells: Any, fits: int) -> dict[str, Any]:
+    """Return the best of each score with its error by epsilon, and scores without privacy."""
+    from cells import Cell, Measured
+
+    import tables
+    from additive import score
+
+    found: dict[str, Any] = {}
+    takes = not table.train.isna().to_numpy().any()  # DP-EBM refuses missing values
+    for epsilon in tables.EPSILONS if takes else ():
+        tried = []
+        for setting in SETTINGS:
+
+            def fit(
+                seed: int, epsilon: float = epsilon, setting: dict[str, Any] = setting
+            ) -> list[float]:
+                return score(fit_private(table, epsilon, table.delta, seed, setting), table)
+
+            said = " ".join(f"{key} {value:g}" for key, value in setting.items())
+            values = cells.fill(Cell(name, "DP-EBM", epsilon, said), fits, fit)
+            tried.append([Measured.of(column) for column in values.T])
+        found[f"{epsilon:g}"] = [
+            [round(number, 5) for number in max(one, key=lambda tried, s=sign: s * tried.mean)]
+            for one, sign in zip(zip(*tried, strict=True), (1, -1), strict=False)
+        ]
+    for peer in ("EBM", "boosting"):
+
+        def fit_openly(seed: int, peer: str = peer) -> list[float]:
+            return score(fit_without_privacy(table, peer), table)
+
+        values = cells.fill(Cell(name, peer, math.inf), 1, fit_openly)
+        found[peer] = [round(float(number), 5) for number in values[0]]
+    return found
 
 
 def main() -> None:
@@ -96,46 +131,17 @@ def main() -> None:
         own_environment.enter(FOLDER, Path(__file__), sys.argv[1:])
     warnings.simplefilter("ignore")
     sys.path.insert(0, str(HERE.parent))
-    from additive import TABLES, load, score
-    from cells import OUTPUT, Cell, Cells, Measured, write_lines
+    from cells import OUTPUT, Cells, write_lines
 
-    import tables
+    from additive import TABLES, load
 
     cells = Cells(OUTPUT / "ebm.jsonl")
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in options.only or TABLES:
-        if not (options.data / name).is_dir():
-            continue
-        table = load(options.data / name)
-        signs = (1, -1) if table.interval is None else (1,)
-        found: dict[str, Any] = {}
-        takes = not table.train.isna().to_numpy().any()  # DP-EBM refuses missing values
-        for epsilon in tables.EPSILONS if takes else ():
-            tried = []
-            for setting in SETTINGS:
-                said = " ".join(f"{key} {value:g}" for key, value in setting.items())
-                values = cells.fill(
-                    Cell(name, "DP-EBM", epsilon, said),
-                    options.fits,
-                    lambda seed, e=epsilon, s=setting: score(
-                        fit_private(table, e, table.delta, seed, s), table
-                    ),
-                )
-                tried.append([Measured.of(column) for column in values.T])
-            found[f"{epsilon:g}"] = [
-                [round(number, 5) for number in max(one, key=lambda found, s=sign: s * found.mean)]
-                for one, sign in zip(zip(*tried, strict=True), signs, strict=True)
-            ]
-        for peer in ("EBM", "boosting"):
-            values = cells.fill(
-                Cell(name, peer, math.inf),
-                1,
-                lambda seed, p=peer: score(fit_without_privacy(table, p), table),
-            )
-            found[peer] = [round(float(number), 5) for number in values[0]]
-        results[name] = found
-        print(name, found, flush=True)
-        write_lines(RESULTS, dict(sorted(results.items())))
+        if (options.data / name).is_dir():
+            results[name] = measure(name, load(options.data / name), cells, options.fits)
+            print(name, results[name], flush=True)
+            write_lines(RESULTS, dict(sorted(results.items())))
 
 
 if __name__ == "__main__":
