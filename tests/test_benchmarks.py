@@ -183,6 +183,29 @@ def test_cells_go_on_where_a_run_was_stopped(benchmarks, tmp_path):
     assert found.tolist() == [[0.5, 0], [0.5, 1], [0.5, 2]]
 
 
+def test_additive_models_are_set_beside_linear_ones_and_private_boosting(benchmarks, tmp_path):
+    import additive
+    from cells import Cell, Cells
+
+    _write_table(tmp_path / "heart", 400)
+    wide = additive.load(tmp_path / "heart", width=3.0)
+    narrow = additive.load(tmp_path / "heart")
+    assert (wide.size, wide.delta) == ("320, 2 + 1", 1e-6)
+    age, wider = narrow.columns["age"], wide.columns["age"]
+    assert wider.high - wider.low == pytest.approx(3 * (age.high - age.low))
+    assert wider.high + wider.low == pytest.approx(age.high + age.low)
+    cells = Cells(tmp_path / "cells.jsonl")
+    for kind, auc in (("Linear", 0.8), ("Additive", 0.85)):
+        for epsilon in (0.1, 0.3, 1.0, 3.0):
+            cells.fill(Cell("heart", kind, epsilon, "1"), 2, lambda seed, auc=auc: [auc, 0.4, 0.1])
+    told = additive.page(cells, {"heart": {"1": [0.81, 0.5], "EBM": [0.9, 0.3]}}, tmp_path)
+    (line, loss) = [line for line in told.splitlines() if line.startswith("| heart")]
+    assert line.count("0.800 / **0.850** (+0.050 ± 0.000)") == 4
+    assert "/ 0.810 |" in line
+    assert line.endswith("0.900 / - |")
+    assert loss.endswith("0.300 / - |")
+
+
 def test_verdicts_goals_and_changes_are_those_of_the_figures(benchmarks, tmp_path):
     from cells import Cell, Cells
     from comparison import Comparison
