@@ -184,8 +184,9 @@ def test_cells_go_on_where_a_run_was_stopped(benchmarks, tmp_path):
 
 
 def test_additive_models_are_set_beside_linear_ones_and_private_boosting(benchmarks, tmp_path):
-    import additive
     from cells import Cell, Cells
+
+    import additive
 
     _write_table(tmp_path / "heart", 400)
     wide = additive.load(tmp_path / "heart", width=3.0)
