@@ -14,6 +14,7 @@ from discreet.mechanisms import MarginalSplits
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.summing.dyadic_splits import (
     SplitLayout,
+    even_edges,
     place_numbers,
     shares_of_levels,
     split_counts,
@@ -136,6 +137,23 @@ def test_the_cell_of_a_value_is_a_function_of_it_alone(values):
     assert cells.max() <= 255
     for at in range(0, values.size, 37):
         assert place_numbers(values[at : at + 1], 0.0, 1.0, 8)[0] == cells[at]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0.0, 1.0), (18.0, 100.0), (1 / 3, 1e9), (1e15, 1e15 + 1), (0.0, 1e-100), (-1e100, 1e100)],
+)
+@pytest.mark.parametrize("depth", [1, 8, 16])
+def test_the_cell_of_a_number_is_where_it_stands_among_the_edges(low, high, depth):
+    edges = even_edges(low, high, depth)
+    beside = [
+        np.nextafter(edges, -np.inf),
+        np.nextafter(edges, np.inf),
+        [low, high, -np.inf, 5e-324],
+    ]
+    values = np.concatenate([np.random.default_rng(0).uniform(low, high, 1000), edges, *beside])
+    expected = np.searchsorted(edges, np.clip(values, low, high), side="right")
+    np.testing.assert_array_equal(place_numbers(values, low, high, depth), expected)
 
 
 def test_integers_of_a_range_below_256_have_cells_of_their_own():

@@ -102,7 +102,7 @@ OF_SELECTORS = {
 for what needs to be stable."""
 
 NEED_DELTA = (LassoStability, StableMedian, AdditiveClassifier)
-"""What is tested has a chance of error, or three classes: asked for none, they keep their default."""
+"""What is tested has a chance of error, or three classes: asked for none, they keep theirs."""
 
 OF_SPARSE = {"n_features_to_select": 2}
 """Of three columns two are chosen."""

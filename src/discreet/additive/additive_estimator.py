@@ -131,16 +131,16 @@ class AdditiveEstimator(PrivateEstimator):
 
     def _keep_shapes(self, plan: AdditiveModelPlan, features: CellFeatures) -> AdditiveRelease:
         """Keep what a release says, and return it as it was read."""
-        read, marginals = plan.read(self.release_.value), plan.marginals(self.release_.value)
+        read = plan.read(self.release_.value)
         shapes, constant = read.shapes()
         values = [np.atleast_2d(shape) for shape in shapes]
         columns = features.columns
         for place, rises in read_directions(self.monotone, self.column_names, columns).items():
-            values[place] = make_monotone(values[place], marginals.columns[place].shares, rises)
+            values[place] = make_monotone(values[place], read.shares[place], rises)
         bands = map(np.atleast_2d, read.bands()) if self.bands else ()
         self.cell_values_ = np.hstack(values)
         self.cell_bands_ = np.hstack(list(bands)) if self.bands else None
-        self.cell_shares_ = np.concatenate([column.shares for column in marginals.columns])
+        self.cell_shares_ = np.concatenate(read.shares)
         self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))
         return read
 

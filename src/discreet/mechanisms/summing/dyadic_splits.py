@@ -176,8 +176,17 @@ def place_numbers(values: Array, low: float, high: float, depth: int) -> Integer
     >>> place_numbers(np.array([-1.0, 0.0, 2.5, 9.0, np.inf, np.nan]), 0.0, 10.0, 2).tolist()
     [0, 0, 1, 3, 3, 4]
     """
-    cells = np.searchsorted(even_edges(low, high, depth), np.clip(values, low, high), side="right")
-    return np.where(np.isnan(values), 2**depth, cells).astype(np.int64)
+    edges, is_missing = even_edges(low, high, depth), np.isnan(values)
+    inside = np.clip(np.where(is_missing, low, values), low, high)
+    cells: Integers = ((inside - low) * (2**depth / (high - low))).astype(np.int64)
+    np.minimum(cells, 2**depth - 1, out=cells)  # within rounding of the cell; edges decide
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    cells -= inside < ends[cells]
+    cells += inside >= ends[cells + 1]
+    odd = np.flatnonzero((inside < ends[cells]) | (inside >= ends[cells + 1]))
+    cells[odd] = np.searchsorted(edges, inside[odd], side="right")
+    cells[is_missing] = 2**depth
+    return cells
 
 
 def shares_of_levels(depth: int, fall: float) -> tuple[float, ...]:
