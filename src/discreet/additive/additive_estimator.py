@@ -15,6 +15,7 @@ from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
 from discreet.additive.column_shape import ColumnShape
 from discreet.additive.monotone import make_monotone, read_directions
+from discreet.additive.pair_effect import PairEffect, keep_pairs
 from discreet.additive.pictures import draw_importance, draw_shapes
 from discreet.errors import InputError, PrivacyError
 from discreet.estimators.base import PrivateEstimator, fit_with_weights
@@ -36,15 +37,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+TOLD_SHARE = 0.05
+"""Pairs are listed that move scores at least so far, beside the column that moves them most."""
+
+
 class Explanation(NamedTuple):
     """What each column adds to the score of each row; with the intercept, that is the score.
 
     Parameters
     ----------
     names
-        The columns.
+        The columns; and pairs of them, as in "age and dose", for what two add together.
     parts
-        A line for each row, a number for each column; of three or more classes one for each class.
+        A line for each row, a number for each name; of three or more classes one for each class.
     intercept
         The score of an average row: a number, or one for each class.
 
@@ -64,7 +69,16 @@ class Explanation(NamedTuple):
 class AdditiveEstimator(PrivateEstimator):
     """A model that adds one function of each declared column."""
 
-    learns = frozenset(["cell_values_", "cell_shares_", "cell_bands_", "intercept_"])
+    learns = frozenset(
+        [
+            "cell_values_",
+            "cell_shares_",
+            "cell_bands_",
+            "intercept_",
+            "pair_weights_",
+            "cell_places_",
+        ]
+    )
     must_declare: ClassVar[Declarations] = (("columns",),)
 
     objective: ClassVar[type[AdditiveObjective[Any]]]
@@ -72,6 +86,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     columns: Declared | None = None
     monotone: Mapping[str, str] | None = None
+    interactions: bool = False
     bands: bool = False
     max_weight: float | None = None
 
@@ -81,10 +96,17 @@ class AdditiveEstimator(PrivateEstimator):
     cell_shares_: Vector = field(init=False)
     cell_bands_: Array | None = field(init=False)
     intercept_: Vector = field(init=False)
+    pair_weights_: Array | None = field(init=False)
+    cell_places_: Vector | None = field(init=False)
 
     def _check(self) -> None:
         super()._check()
-        _checks.truth(bands=self.bands)
+        _checks.truth(bands=self.bands, interactions=self.interactions)
+        if self.interactions and self.monotone:
+            raise InputError(
+                "monotone and interactions do not go together: what a column adds with another "
+                "one may fall where its own shape rises. Use interactions=False, or monotone=None."
+            )
 
     def _check_features(self, features: FeatureMap) -> None:
         if isinstance(self.columns, Mapping) and isinstance(features, CellFeatures):
@@ -117,6 +139,7 @@ class AdditiveEstimator(PrivateEstimator):
             fit.unit,
             max_weight=self.max_weight,
             has_bands=bool(self.bands),
+            interactions=bool(self.interactions),
             assumed=target.assumed,
         )
         asked = choose_additive(self._restate(task))
@@ -141,6 +164,7 @@ class AdditiveEstimator(PrivateEstimator):
         self.cell_values_ = np.hstack(values)
         self.cell_bands_ = np.hstack(list(bands)) if self.bands else None
         self.cell_shares_ = np.concatenate(read.shares)
+        self.pair_weights_, self.cell_places_ = keep_pairs(read, columns, features.ends)
         self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))
         return read
 
@@ -188,6 +212,17 @@ class AdditiveEstimator(PrivateEstimator):
             for name, shape in self.shapes_.items()
         }
         return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    @property
+    def interactions_(self) -> dict[tuple[str, str], PairEffect]:
+        """What pairs of columns add together, by their names, the largest first.
+
+        Empty unless ``interactions`` were asked for and there was signal enough for them.
+        """
+        check_is_fitted(self)
+        names = self.column_names
+        found = sorted(self.feature_map().pairs(self), key=lambda effect: -effect.importance)
+        return {(names[one.columns[0]], names[one.columns[1]]): one for one in found}
 
     def plot_shapes(self, columns: Sequence[str] | None = None) -> Figure:
         """Draw what each column adds, the most important first, on one scale.
@@ -244,9 +279,24 @@ class AdditiveEstimator(PrivateEstimator):
             [
                 f"What each column {self._adds()}; an average row has {constant}.",
                 *table,
+                *self._tell_pairs(max(self.importance_.values())),
                 "Noise is in all of it; see privacy_ for what is promised.",
             ]
         )
+
+    def _tell_pairs(self, largest: float) -> list[str]:
+        """Say which pairs count, beside a column that moves scores so far."""
+        found = self.interactions_
+        lines = [
+            f"{_join_names(names)}  {', '.join(f'{value:+.3g}' for value in effect.weight)}"
+            for names, effect in found.items()
+            if effect.importance >= TOLD_SHARE * largest
+        ]
+        if not found:
+            return []
+        told = "Added where both are a deviation above their means, or both below:"
+        rest = f"{len(found) - len(lines)} other pairs add less than a twentieth of a column."
+        return [told, *lines, rest] if len(lines) < len(found) else [told, *lines]
 
     def _adds(self) -> str:
         """Say what values of shapes do."""
@@ -257,7 +307,7 @@ class AdditiveEstimator(PrivateEstimator):
         return []
 
     def explain(self, X: Any) -> Explanation:
-        """Return what each column adds to the score of each row.
+        """Return what each column, and each pair of them, adds to the score of each row.
 
         Parameters
         ----------
@@ -266,16 +316,19 @@ class AdditiveEstimator(PrivateEstimator):
         """
         parts = self._parts(X)
         intercept = float(self.intercept_[0]) if self.intercept_.size == 1 else self.intercept_
-        return Explanation(self.column_names, parts, intercept)
+        names = self.column_names
+        effects = self.feature_map().pairs(self)
+        pairs = [_join_names([names[place] for place in effect.columns]) for effect in effects]
+        return Explanation([*names, *pairs], parts, intercept)
 
     @row_by_row
     def _parts(self, X: Any) -> Array:
         features = self.fitted_map()
         cells = features.cells(self, X)
         tables = features.tables(self)
-        parts = np.stack(
-            [table[:, cells[:, place]].T for place, table in enumerate(tables)], axis=1
-        )
+        single = [table[:, cells[:, place]].T for place, table in enumerate(tables)]
+        paired = [effect.add(cells) for effect in features.pairs(self)]
+        parts = np.stack([*single, *paired], axis=1)
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
     def _margins(self, X: Any) -> Array:
@@ -286,3 +339,8 @@ class AdditiveEstimator(PrivateEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False  # a zero is in a cell as any other number is
         return tags
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """Name what columns add together."""
+    return " and ".join(names)

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from discreet import _json
 from discreet._json import decode_array, encode_array
 from discreet._types import Json
+from discreet.additive.pair_effect import list_pairs
 from discreet.artifact import npz_file
 from discreet.artifact.codec import decode, encode
 from discreet.artifact.models import (
@@ -290,6 +291,12 @@ def _check_cells(model: Any) -> None:
     cells = int(features.ends[-1])
     if not count or shapes != ((count, cells), (cells,)):
         raise InputError("shapes must have a value, and a share, for each cell of the columns.")
+    weights, places = model.pair_weights_, model.cell_places_
+    pairs = len(list_pairs(features.columns))
+    if weights is None and places is None:
+        return
+    if (np.shape(weights), np.shape(places)) != ((count, pairs), (cells,)):
+        raise InputError("there must be a weight for each pair of columns, and places of cells.")
 
 
 def _check_curve(model: Any) -> None:

@@ -62,7 +62,8 @@ class AdditiveModelCase(StagedCase):
         counts = plan.counts
 
         def run(rows, noise):
-            scored = self.frame(plan, rows, scores_of(FRAME, SHAPES), limits_of(SHAPES))
+            scores = scores_of(FRAME, SHAPES, np.zeros(0))
+            scored = self.frame(plan, rows, scores, limits_of(scores))
             return counts.release(scored, np.ones(3), noise) / counts.grid.scale
 
         return Part(run, counts.profile.ideal.mu)
