@@ -295,7 +295,7 @@ class AdditiveEstimator(PrivateEstimator):
         if not found:
             return []
         told = "Added where both are a deviation above their means, or both below:"
-        rest = f"{len(found) - len(lines)} other pairs add less than a twentieth of a column."
+        rest = "Other pairs add less than a twentieth of what the first column does."
         return [told, *lines, rest] if len(lines) < len(found) else [told, *lines]
 
     def _adds(self) -> str:
