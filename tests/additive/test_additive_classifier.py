@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.metrics import roc_auc_score
 from discreet import AdditiveClassifier, LinearClassifier, MemoryLedger
 from discreet.additive.cell_features import place
 from discreet.additive.monotone import make_monotone
+from discreet.artifact import load, save
 from discreet.errors import InputError, InputTypeError
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import Budget
@@ -246,6 +248,34 @@ def test_classes_found_in_labels_are_said_to_be_public():
     )
     declared = AdditiveClassifier(columns=COLUMNS, classes=["ill", "well"], rehearsal=0)
     assert "classes found" not in str(declared.fit(FRAME, Y).release_.facts)
+
+
+@every_model
+def test_a_stored_model_comes_back_with_its_shapes(parameters, tmp_path):
+    model = fitted(**parameters)
+    again = load(save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(again.decision_function(FRAME), model.decision_function(FRAME))
+    for name, shape in again.shapes_.items():
+        np.testing.assert_array_equal(shape.values, model.shapes_[name].values)
+    assert again.summary() == model.summary()
+
+
+@pytest.mark.parametrize("name", ["cell_values_", "cell_shares_", "cell_bands_", "intercept_"])
+def test_a_stored_model_whose_parts_do_not_fit_is_refused(name, tmp_path):
+    model = copy(fitted(bands=True))
+    setattr(model, name, getattr(model, name)[..., :-1].copy())
+    if name == "intercept_":
+        model.intercept_ = np.zeros(2)
+    with pytest.raises(InputError, match="for each cell"):
+        load(save(model, tmp_path / "model"))
+
+
+def test_dask_rows_are_explained_where_they_are():
+    dask_frames = pytest.importorskip("dask.dataframe")
+    model = fitted()
+    table = dask_frames.from_pandas(FRAME.head(100), npartitions=3)
+    parts = model.explain(table).parts.compute(scheduler="synchronous")
+    np.testing.assert_array_equal(parts, model.explain(FRAME.head(100)).parts)
 
 
 def test_settings_tell_what_was_settled():

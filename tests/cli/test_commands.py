@@ -123,6 +123,7 @@ def test_an_additive_model_is_fitted_used_and_scored_like_any_other(place, kind)
     assert type(load(place / "curves")).__name__ == kind
     assert "A curve for each of the columns" in (place / "curves" / "card.md").read_text()
     assert run(place, "predict curves data.csv --out p.csv").code == 0
+    assert "looks like" in (place / "curves" / "card.md").read_text()
     assert run(place, "score curves data.csv --no-ledger --epsilon 1").code == 0
     refused = run(place, f"{fit}2 --mechanism noisy_gradient")
     assert refused.code != 0

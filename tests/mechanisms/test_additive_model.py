@@ -154,8 +154,9 @@ def test_counts_are_paid_for_within_the_budget(unit):
 SEVERAL = AdditiveProblem(Marginals((None, 3), LabelSet([0, 1, 2]), max_rows=10**6), ridge=1.4)
 
 
-def test_each_class_has_functions_of_its_own():
-    plan = AdditiveModel().plan(SEVERAL, Budget(1.0, 1e-8), ADD)
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-8), Budget(math.inf)], ids=["noise", "none"])
+def test_each_class_has_functions_of_its_own(budget):
+    plan = AdditiveModel().plan(SEVERAL, budget, ADD)
     generator = np.random.default_rng(4)
     cells = np.column_stack([generator.integers(high, size=20_000) for high in (256, 3)])
     classes = np.where(np.abs(cells[:, 0] - 128) < 40, 2, cells[:, 0] > 128).astype(float)
@@ -271,6 +272,16 @@ def test_a_pure_epsilon_learns_a_curve_too():
     # Indicators are not centred there, but shapes are: the constant is that of an average row.
     for shape, shares in zip(shapes, read.shares, strict=True):
         assert shape @ shares == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-9), Budget(1.0)], ids=["gaussian", "pure"])
+def test_a_mask_for_numbers_is_about_as_small_as_for_classes(budget):
+    # Labels of 25 would let coefficients go 25 times as far, and masks grow with that.
+    def mask(question):
+        second = AdditiveModel().plan(replace(question, ridge=4.0), budget, ADD).second
+        return getattr(second, "widest", second).mask.grid.scale
+
+    assert mask(TARGET) <= 8 * mask(QUESTION)
 
 
 def test_a_plan_is_not_run_on_rows_that_are_wider_than_it_was_made_for():

@@ -86,16 +86,24 @@ def test_the_weight_of_a_number_is_in_its_units():
     assert crossed_weight(plan, rows)[0, 0] == pytest.approx(2.0, abs=0.15)  # deviations: 1/sqrt(3)
 
 
-def test_too_little_signal_or_too_many_pairs_leave_single_columns():
+def test_too_little_signal_leaves_single_columns():
     assert len(pairs_of()) == 1
     assert pairs_of(count=500) == ()
     assert pairs_of(replace(QUESTION, interactions=False)) == ()
-    numbers = (None,) * 30
-    many = replace(QUESTION, marginals=replace(QUESTION.marginals, levels=numbers))
-    plan = AdditiveModel().plan(many, BUDGET, ADD)
-    assert plan.widest == widest_frame(numbers)  # 435 pairs are more than 9 * 30 functions
-    frame = plan.settle_from(np.full(plan.noise.layout.kinds.size, 1e9))[0]
-    assert frame.pairs == ()
+
+
+def test_more_pairs_than_functions_are_neither_made_nor_planned_for():
+    generator = np.random.default_rng(1)
+    for columns, is_paired in ((16, True), (30, False)):  # 120 and 435, of 128 and 240 functions
+        numbers = Marginals((None,) * columns, LabelSet([-1, 1]), max_rows=10**6)
+        question = AdditiveProblem(numbers, ridge=1.8, interactions=True)
+        plan = AdditiveModel().plan(question, Budget(math.inf), ADD)
+        cells = generator.integers(256, size=(2000, columns)).astype(float)
+        rows = open_rows(cells, np.ones(2000), bounds=question.bounds, unit=ADD)
+        frame, _ = plan.settle_from(plan.noise.layout.count(rows).astype(float))
+        pairs = columns * (columns - 1) // 2 if is_paired else 0
+        assert len(frame.pairs) == pairs
+        assert plan.widest == widest_frame((None,) * columns) + pairs
 
 
 def test_a_column_of_one_value_is_in_no_pair():

@@ -12,18 +12,17 @@ from discreet._types import Array
 from discreet.additive.additive_estimator import AdditiveEstimator
 from discreet.additive.cell_features import CellFeatures
 from discreet.data.given_column import GivenColumn
-from discreet.estimators.class_model import (
-    class_target,
+from discreet.estimators.classifier import CALIBRATIONS
+from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
+from discreet.estimators.predicting import (
     decide,
     predict_chances,
     predict_classes,
     predict_log_chances,
 )
-from discreet.estimators.classifier import CALIBRATIONS
-from discreet.estimators.fields import with_fields
-from discreet.estimators.fit import Fit
 from discreet.estimators.probability_curve import ProbabilityCurve
-from discreet.estimators.targets import ClassTarget
+from discreet.estimators.targets import ClassTarget, class_target
 from discreet.losses import MarginLogistic
 from discreet.mechanisms.additive_model import AdditiveModelPlan
 from discreet.mechanisms.additive_objectives import TwoClasses
@@ -164,9 +163,11 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         return read
 
     def fitted_loss(self) -> MarginLogistic:
+        """Return the loss that the model was fitted with, margin and all."""
         return MarginLogistic(self.margin_)
 
     def probability_curve(self) -> ProbabilityCurve | None:
+        """Return what makes probabilities of the margins of two classes; None for the loss."""
         points = self.probability_curve_
         return None if points is None else ProbabilityCurve(points)
 

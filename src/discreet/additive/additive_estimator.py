@@ -259,7 +259,7 @@ class AdditiveEstimator(PrivateEstimator):
             Shown by a notebook, and stored by its ``savefig``.
         """
         check_is_fitted(self)
-        return draw_importance(self.importance_, self._adds())
+        return draw_importance(self.importance_)
 
     def summary(self) -> str:
         """Return a table to print: columns by importance, and where each adds least and most."""
@@ -323,7 +323,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     @row_by_row
     def _parts(self, X: Any) -> Array:
-        features = self.fitted_map()
+        features = self.feature_map()
         cells = features.cells(self, X)
         tables = features.tables(self)
         single = [table[:, cells[:, place]].T for place, table in enumerate(tables)]

@@ -85,6 +85,12 @@ class AdditiveRegressor(RegressorMixin, AdditiveEstimator):  # type: ignore[misc
     def _labels(self, target: Any = None) -> Interval:
         return interval_of(target_range=self.target_range)
 
+    @property
+    def target_ends(self) -> tuple[float, float]:
+        """Return between which numbers predictions are."""
+        target = self._labels()
+        return target.low, target.high
+
     def _target(self, y: GivenColumn | None) -> NumberTarget:
         return NumberTarget(self._labels())
 

@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from discreet._types import Array, Booleans, Vector
+from discreet._types import Array, Booleans, Json, Vector
 from discreet.additive.cell_features import edges_of
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
 
 LEAST_SHARE = 1e-4
 """Cells of a smaller share of rows, as far as the noisy marginal tells, hold no data."""
+
+LEAST_EFFECT = 1e-4
+"""What adds less adds nothing worth telling."""
+
+DRAWN_PARTS = 64
+"""Of a range, on a card."""
 
 ALMOST_ALL = 0.99
 """Of rows: values that are rarer are not told of."""
@@ -74,11 +80,36 @@ class ColumnShape:
         return np.asarray(self.shares[:-1] > LEAST_SHARE)
 
     @property
+    def shows_missing(self) -> bool:
+        """Whether missing numbers, or anything else, are there and add something of their own."""
+        return bool(self.shares[-1] > LEAST_SHARE and np.any(np.abs(self.missing) > LEAST_EFFECT))
+
+    @property
     def importance(self) -> Any:
         """The standard deviation of what is added to a row, under the noisy marginal."""
         every = np.append(self.values, np.reshape(self.missing, (*self.values.shape[:-1], 1)), -1)
         found = np.sqrt((self.shares * every**2).sum(axis=-1))
         return float(found) if found.ndim == 0 else found
+
+    def to_json(self) -> Json:
+        """Return the shape for a card: of numbers in at most 64 parts of the range."""
+        if self.values.ndim > 1:
+            raise InputError("a card draws one curve for each column, not one for each class.")
+        values, shares = self.values, self.shares[:-1]
+        if isinstance(self.column, Numeric):
+            parts = (DRAWN_PARTS, -1)
+            weights = (shares + np.finfo(float).tiny).reshape(parts)
+            values = (values.reshape(parts) * weights).sum(axis=1) / weights.sum(axis=1)
+            shares = shares.reshape(parts).sum(axis=1)
+        is_category = isinstance(self.column, Category)
+        return {
+            "importance": self.importance,
+            "ends": None if is_category else [float(self.edges[0]), float(self.edges[-1])],
+            "levels": [str(level) for level in self.levels] if is_category else None,
+            "values": [float(f"{value:.4g}") for value in values.tolist()],
+            "shares": [float(f"{min(share, 1.0):.3g}") for share in shares.tolist()],
+            "missing": float(f"{float(self.missing):.4g}") if self.shows_missing else None,
+        }
 
     def extremes(self) -> tuple[str, str, str]:
         """Say where least and most is added, and how much where a value is missing.
@@ -94,7 +125,7 @@ class ColumnShape:
             cell = int(known[place])
             found.append(f"{lines[line, cell]:+.3g} at {self._name_of(cell)}")
         missing = ", ".join(f"{value:+.3g}" for value in np.atleast_1d(self.missing))
-        return found[0], found[1], missing if np.any(self.missing != 0) else ""
+        return found[0], found[1], missing if self.shows_missing else ""
 
     def _name_of(self, cell: int) -> str:
         if isinstance(self.column, Category):

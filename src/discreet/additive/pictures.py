@@ -45,14 +45,15 @@ def draw_shapes(
     """
     across = min(ACROSS, len(shapes))
     down = -(-len(shapes) // across)
-    figure = start_figure(WIDTH * across, HEIGHT * down + 0.5)
+    figure = start_figure(max(WIDTH * across, 6.4), HEIGHT * down + 0.6)
     grid = figure.subplots(down, across, squeeze=False, sharey=True)
     for axes, (name, shape) in zip(grid.flat, shapes.items(), strict=False):
         draw_shape(axes, name, shape)
     for axes in grid.flat[len(shapes) :]:
         axes.set_visible(False)
     has_bands = any(shape.band is not None for shape in shapes.values())
-    figure.supylabel(f"{adds}\n(bands: noise for privacy alone)" if has_bands else adds)
+    beside = "\nbands: how far noise for privacy may have moved it" if has_bands else ""
+    figure.suptitle(f"What each column {adds}{beside}", fontsize=10)
     if classes is not None:
         figure.legend([str(name) for name in classes], loc="outside lower center", ncols=8)
     return figure
@@ -64,8 +65,8 @@ def draw_shape(axes: Any, name: str, shape: ColumnShape) -> None:
     draw = _draw_numbers if isinstance(shape.column, Numeric) else _draw_levels
     draw(axes, shape)
     share = shape.shares[-1]
-    is_told = share > 0 and np.any(shape.missing != 0)
-    beside = f"\n{share:.1%} {_absent(shape)}: {_list_signed(shape.missing)}" if is_told else ""
+    told = f"\n{share:.1%} {_absent(shape)}: {_list_signed(shape.missing)}"
+    beside = told if shape.shows_missing else ""
     axes.set_title(f"{name}{beside}", fontsize=10)
     axes.tick_params(labelsize=8)
 
@@ -149,12 +150,12 @@ def _stretches(marks: Booleans) -> list[tuple[int, int]]:
     return [(int(begin), int(end)) for begin, end in pairwise(turns.tolist())][::2]
 
 
-def draw_importance(importance: Mapping[str, float], adds: str) -> Figure:
+def draw_importance(importance: Mapping[str, float]) -> Figure:
     """Return a figure with a bar for each column, the longest on top."""
     figure = start_figure(6.4, 0.9 + 0.26 * len(importance))
     axes = figure.add_subplot()
     axes.barh(list(importance), list(importance.values()), color=COLOUR, height=0.7)
     axes.invert_yaxis()
-    axes.set_xlabel(f"how far the column moves a row, typically: {adds}")
+    axes.set_xlabel("importance: standard deviation of what a column adds", fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     return figure

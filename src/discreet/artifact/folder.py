@@ -283,19 +283,21 @@ def _check_shapes(model: Any, kind: ModelKind) -> None:
 
 
 def _check_cells(model: Any) -> None:
-    features = model.feature_map()
+    """Raise unless there are values, and shares, of as many cells as the columns have."""
+    features, classes = model.feature_map(), len(getattr(model, "classes_", ()))
     if len(features.columns) != model.n_features_in_:
         raise InputError("there must be a declaration for each column.")
-    count = len(model.intercept_) if isinstance(model.intercept_, np.ndarray) else 0
-    shapes = np.shape(model.cell_values_), np.shape(model.cell_shares_)
-    cells = int(features.ends[-1])
-    if not count or shapes != ((count, cells), (cells,)):
+    lines, cells = classes if classes > 2 else 1, int(features.ends[-1])
+    found = (model.cell_values_, model.cell_shares_, model.intercept_, model.cell_bands_)
+    wanted = ((lines, cells), (cells,), (lines,), (lines, cells) if model.bands else ())
+    if tuple(map(np.shape, found)) != wanted:
         raise InputError("shapes must have a value, and a share, for each cell of the columns.")
+    if getattr(model, "multiclass_", None) != ("softmax" if classes > 2 else None):
+        raise InputError("three or more classes of an additive model are learnt by softmax.")
     weights, places = model.pair_weights_, model.cell_places_
-    pairs = len(list_pairs(features.columns))
-    if weights is None and places is None:
-        return
-    if (np.shape(weights), np.shape(places)) != ((count, pairs), (cells,)):
+    pairs = (lines, len(list_pairs(features.columns))), (cells,)
+    is_none = weights is None and places is None
+    if not is_none and (np.shape(weights), np.shape(places)) != pairs:
         raise InputError("there must be a weight for each pair of columns, and places of cells.")
 
 

@@ -375,7 +375,7 @@ def _add_regression(graph: _Graph, model: Any) -> list[Any]:
     """Add the prediction of a regression."""
     margins = _add_margins(graph, model)
     if isinstance(model, AdditiveRegressor):
-        ends = map(graph.constant, map(float, model.target_range))
+        ends = map(graph.constant, model.target_ends)
         margins = graph.node("Clip", margins, *ends)
     is_single = isinstance(model, AdditiveRegressor) or np.ndim(model.coef_) == 1
     operator = "Exp" if isinstance(model, PoissonRegressor) else "Identity"

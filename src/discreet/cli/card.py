@@ -34,7 +34,7 @@ def card(
         discreet card model --ledger patients.db --html card.html
     """
     from discreet.artifact import load  # slow to import
-    from discreet.cli.model_folder import about_stored
+    from discreet.cli.model_folder import about_stored, shapes_of
     from discreet.ledger import Ledger
     from discreet.report import card as card_of
 
@@ -43,7 +43,8 @@ def card(
             check_new(path, force=force)
     model = load(folder)
     books = None if ledger is None else Ledger(ledger, dataset)
-    found = card_of(model.release_, ledger=books, about=about_stored(folder))
+    said, shown = about_stored(folder), shapes_of(model)
+    found = card_of(model.release_, ledger=books, about=said, shapes=shown)
     written = [path for path in (html, md) if path is not None]
     for path, text in ((html, found.html), (md, found.markdown)):
         if path is not None:

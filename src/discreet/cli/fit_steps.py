@@ -14,7 +14,7 @@ from discreet.additive import AdditiveClassifier, AdditiveRegressor
 from discreet.artifact import save
 from discreet.cli.console import print_result, show_status
 from discreet.cli.failures import Unwritten
-from discreet.cli.model_folder import Model, Selection, about, store_schema
+from discreet.cli.model_folder import Model, Selection, about, shapes_of, store_schema
 from discreet.cli.new_files import NewFolder
 from discreet.cli.split import read_key
 from discreet.data.record_sides import RecordSides
@@ -168,7 +168,8 @@ def keep(
         folder.give_room()
         save(model, folder.inside)
         store_schema(schema, folder.inside)
-        card(model.release_, ledger=books, about=about(schema, model)).write(folder.inside)
+        said, shown = about(schema, model), shapes_of(model)
+        card(model.release_, ledger=books, about=said, shapes=shown).write(folder.inside)
         folder.publish()
         return
     except BaseException as error:  # an impatient key too

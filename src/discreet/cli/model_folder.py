@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from discreet.additive import AdditiveClassifier, AdditiveRegressor
+from discreet.additive import AdditiveClassifier, AdditiveRegressor, ColumnShape
 from discreet.artifact import load
 from discreet.errors import InputError
 from discreet.feature_selection import (
@@ -60,6 +60,12 @@ def about(schema: Schema, model: Model | Selection) -> dict[str, Any]:
         "rows_per_person": schema.rows_per_person,
         "data": schema.name,
     }
+
+
+def shapes_of(model: Any) -> dict[str, ColumnShape] | None:
+    """Return what a card draws of a model; None if it is not additive, or has three classes."""
+    is_drawn = isinstance(model, Additive) and len(model.intercept_) == 1
+    return model.shapes_ if is_drawn else None
 
 
 def about_stored(folder: Path) -> dict[str, Any] | None:

@@ -13,12 +13,11 @@ from discreet._types import Booleans, Integers
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.chosen_columns import code_classes
-from discreet.estimators.class_model import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
 from discreet.estimators.fields import with_fields
 from discreet.estimators.fit import Fit
-from discreet.estimators.targets import LabelTarget, NumberTarget, interval_of
+from discreet.estimators.targets import LabelTarget, NumberTarget, class_target, interval_of
 from discreet.geometry import ConvexSet, LinfBall
 from discreet.policy.task import Asked, Shape
 from discreet.preprocessing.short_forms import Declared

@@ -16,19 +16,18 @@ from discreet._types import Array, Vector
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import fit_with_weights
-from discreet.estimators.class_model import (
-    class_target,
+from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
+from discreet.estimators.fit import Fit
+from discreet.estimators.linear import LinearEstimator
+from discreet.estimators.predicting import (
     decide,
     predict_chances,
     predict_classes,
     predict_log_chances,
 )
-from discreet.estimators.features import FeatureMap
-from discreet.estimators.fields import with_fields
-from discreet.estimators.fit import Fit
-from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.probability_curve import ProbabilityCurve
-from discreet.estimators.targets import ClassTarget
+from discreet.estimators.targets import ClassTarget, class_target
 from discreet.losses import Logistic, Loss, MarginLogistic
 from discreet.mechanisms.signal_rules import Settings, SignalRules, find_settings
 from discreet.mechanisms.summing.score_counts import CELLS, ScoreCounts

@@ -1,4 +1,8 @@
-"""Predictions, row by row: for rows in memory, in files, or with the workers of Dask."""
+"""Predictions, row by row: for rows in memory, in files, or with the workers of Dask.
+
+Classes and their probabilities, which become methods of models that have margins: one for two
+classes, else one for each class.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,15 @@ from copy import copy
 from functools import partial, wraps
 from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from discreet._types import Array
 from discreet.data.stored import is_table, map_rows
+from discreet.errors import InputError
 from discreet.estimators.features import series_as_table
+from discreet.losses import ProbabilisticLoss
+from discreet.losses.logistic import softmax_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -34,3 +43,72 @@ def row_by_row(method: Method) -> Method:
         return map_rows(partial(method, travelling), X, columns)
 
     return speak  # type: ignore[return-value]
+
+
+@row_by_row
+def decide(self: Any, X: Any) -> Array:
+    """Return the margins: positive for the second of two classes, else one for each class.
+
+    Parameters
+    ----------
+    X
+        Rows, as for ``fit``.
+    """
+    margins: Array = self._margins(X)
+    return margins[:, 0] if self.classes_.size == 2 else margins
+
+
+@row_by_row
+def predict_classes(self: Any, X: Any) -> Any:
+    """Return the likeliest class of each row.
+
+    Parameters
+    ----------
+    X
+        Rows, as for ``fit``.
+    """
+    margins = self._margins(X)
+    if self.classes_.size == 2:
+        return self.classes_[(margins[:, 0] > 0).astype(int)]
+    return self.classes_[margins.argmax(axis=1)]
+
+
+@row_by_row
+def predict_chances(self: Any, X: Any) -> Array:
+    """Return the probability of each class for each row.
+
+    Parameters
+    ----------
+    X
+        Rows, as for ``fit``.
+    """
+    loss = self.fitted_loss()
+    if not isinstance(loss, ProbabilisticLoss):
+        raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
+    margins = self._margins(X)
+    together = softmax_of(loss) if self.multiclass_ == "softmax" else None
+    if together is not None:
+        return together.probability(margins.T).T
+    curve = self.probability_curve()
+    probability = loss.probability if curve is None else curve.probability
+    chances = np.asarray(probability(margins))
+    if self.classes_.size == 2:
+        return np.column_stack([1 - chances[:, 0], chances[:, 0]])
+    total = chances.sum(axis=1, keepdims=True)
+    share = np.full_like(chances, 1 / chances.shape[1])
+    normed: Array = np.divide(chances, total, out=share, where=total > 0)
+    return normed
+
+
+@row_by_row
+def predict_log_chances(self: Any, X: Any) -> Array:
+    """Return the logarithm of the probability of each class for each row.
+
+    Parameters
+    ----------
+    X
+        Rows, as for ``fit``.
+    """
+    with np.errstate(divide="ignore"):
+        logarithms: Array = np.log(self.predict_proba(X))
+    return logarithms

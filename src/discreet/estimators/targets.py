@@ -213,6 +213,18 @@ class ClassTarget(LabelTarget):
         return signs
 
 
+def class_target(classes: Any, y: GivenColumn | None) -> ClassTarget:
+    """Return declared classes, or those found in the labels, which stored ones are not read for."""
+    if classes is not None:
+        return ClassTarget(list_classes(classes), is_found=False)
+    if y is None:
+        raise InputError(
+            "declare the classes with classes=; they are not looked for in files, whose rows "
+            "are read only after the ledger was charged."
+        )
+    return ClassTarget(find_classes(y), is_found=True)
+
+
 @dataclass(frozen=True)
 class NumberTarget(LabelTarget):
     """Numbers, clipped to their declared range and counted from ``origin``."""

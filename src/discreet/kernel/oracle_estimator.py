@@ -19,7 +19,6 @@ from discreet.data import Rows
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError, InteractionEnded, PrivacyError
 from discreet.estimators.base import PrivateEstimator
-from discreet.estimators.class_model import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.fields import Declarations, with_fields
@@ -27,6 +26,7 @@ from discreet.estimators.fit import Fit
 from discreet.estimators.targets import (
     ClassTarget,
     NumberTarget,
+    class_target,
     interval_of,
 )
 from discreet.gate import consult

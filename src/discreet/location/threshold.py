@@ -12,7 +12,6 @@ from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import PrivateEstimator
-from discreet.estimators.class_model import class_target
 from discreet.estimators.features import (
     COLUMNS_FOUND,
     FeatureMap,
@@ -23,7 +22,7 @@ from discreet.estimators.features import (
 from discreet.estimators.fields import with_fields
 from discreet.estimators.fit import Fit
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import ClassTarget
+from discreet.estimators.targets import ClassTarget, class_target
 from discreet.geometry import Box, ConvexSet, WholeSpace
 from discreet.location.base import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling

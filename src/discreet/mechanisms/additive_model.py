@@ -137,7 +137,7 @@ class AdditiveModelPlan(Plan):
             if objective.can_tell_pairs(paired, marginals.rows, self._noise_in(paired)):
                 frame = paired
         settings = objective.settle_in(frame, marginals, self._noise_in(frame))
-        return self._within_region(replace(frame, length=settings.length), marginals), settings
+        return replace(frame, length=settings.length), settings
 
     def _frame(
         self, marginals: ReleasedMarginals, terms: int, *, with_pairs: bool = False
@@ -150,11 +150,9 @@ class AdditiveModelPlan(Plan):
         frame = make_frame(
             question, marginals, terms, floor_noise, centred=not is_pure, with_pairs=with_pairs
         )
-        return self._within_region(frame, marginals)
-
-    def _within_region(self, frame: AdditiveFrame, marginals: ReleasedMarginals) -> AdditiveFrame:
-        if not isinstance(self.second, PureSecond):
+        if not is_pure:
             return frame
+        # Where more of the norm is kept than is typical, so much more is kept of the sum.
         return replace(frame, region=region_of(frame.typical_sum(marginals), frame.width + 1))
 
     def _noise_in(self, frame: AdditiveFrame) -> float:

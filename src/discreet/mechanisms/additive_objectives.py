@@ -18,6 +18,7 @@ from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
 from discreet.losses import Loss, MarginLogistic, PseudoHuber
 from discreet.mechanisms.base import Learner, Plan
+from discreet.mechanisms.minimising.mask import FAR
 from discreet.mechanisms.noisy_gradient import NoisyGradientPlan
 from discreet.mechanisms.objective_perturbation import (
     ExactMinimiser,
@@ -116,6 +117,8 @@ class AdditiveObjective(ABC, Generic[AnySettings]):
     settings: ClassVar[type[Any]]
     planned: ClassVar[Loss]
     """The loss that noise is planned for; what is settled has its constants."""
+    largest_margin: ClassVar[float | None] = None
+    """How far coefficients are certified; None for what the largest label says."""
 
     question: AdditiveProblem
 
@@ -129,12 +132,20 @@ class AdditiveObjective(ABC, Generic[AnySettings]):
         """How many functions of each column there are: one for each class, if there are several."""
         return 1
 
+    def problem(self, loss: Loss, bounds: Bounds, ridge: float) -> Problem:
+        """State the problem of the second stage."""
+        return Problem(
+            loss,
+            bounds,
+            ridge,
+            assumed=self.question.assumed,
+            largest_margin=self.largest_margin,
+        )
+
     def plan_second(self, bounds: Bounds, share: SecondShare) -> SecondPlan:
         """Plan the second stage, for the widest rows that there can be."""
         learner = ObjectivePerturbation(settles_later=True)
-        question = self.question
-        problem = Problem(self.planned, bounds, question.ridge, assumed=question.assumed)
-        plan = share.plan(learner, problem)
+        plan = share.plan(learner, self.problem(self.planned, bounds, self.question.ridge))
         if not isinstance(plan, ObjectivePerturbationPlan | ExactMinimiser):
             raise CalibrationError("the second stage has to be objective perturbation.")
         return plan
@@ -241,6 +252,7 @@ class NumericTarget(AdditiveObjective[TargetSettings]):
 
     settings: ClassVar[type[Any]] = TargetSettings
     planned: ClassVar[Loss] = PseudoHuber(1.0)
+    largest_margin: ClassVar[float | None] = FAR  # labels can be large, but few are
 
     @property
     def labels(self) -> Labels:

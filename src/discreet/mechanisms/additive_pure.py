@@ -16,7 +16,6 @@ from discreet.mechanisms.objective_perturbation import (
     ObjectivePerturbationPlan,
 )
 from discreet.privacy import Guarantee
-from discreet.questions import Problem
 from discreet.questions.bounds import Bounds
 from discreet.record import Tolerance
 
@@ -75,10 +74,8 @@ def _plan(
     share: SecondShare,
     ridge: float | None = None,
 ) -> ObjectivePerturbationPlan:
-    question = objective.question
-    strength = question.ridge if ridge is None else ridge
-    problem = Problem(loss, bounds, strength, assumed=question.assumed)
-    plan: Plan = share.plan(ObjectivePerturbation(), problem)
+    strength = objective.question.ridge if ridge is None else ridge
+    plan: Plan = share.plan(ObjectivePerturbation(), objective.problem(loss, bounds, strength))
     if not isinstance(plan, ObjectivePerturbationPlan):
         raise CalibrationError("the second stage has to be objective perturbation.")
     return plan

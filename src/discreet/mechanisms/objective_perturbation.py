@@ -31,7 +31,7 @@ from discreet.mechanisms.minimising.linear_term import (
     pure_cost,
 )
 from discreet.mechanisms.minimising.many_terms import WIDEST, solve_many
-from discreet.mechanisms.minimising.mask import FAR, Mask, far_margin, gaussian_mask, laplace_mask
+from discreet.mechanisms.minimising.mask import Mask, far_margin, gaussian_mask, laplace_mask
 from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms.share import LAWS, Share
@@ -362,9 +362,7 @@ def _minimiser(
     """Fix how far coefficients may go, and the certificate, from public numbers."""
     width = problem.bounds.width
     linear_bound = term.bound(width)
-    # Labels that wait for their units are small in these, but for a few.
-    margin = FAR if settles_later else far_margin(problem)
-    far = 2 * (linear_bound / problem.ridge + margin / problem.row_norm)
+    far = 2 * (linear_bound / problem.ridge + far_margin(problem) / problem.row_norm)
     if settles_later:
         # Within so large a radius slopes and curvatures reach their largest, whatever the margin.
         most = MOST_RIDGES * problem.ridge

@@ -38,6 +38,9 @@ class Problem(Question):
         a finite one choose it far away.
     assumed
         What whoever stated the problem took as public, such as the classes.
+    largest_margin
+        How large a margin coefficients may give, beyond what noise explains; larger ones are
+        refused in public, and masks hide errors of that size. None for 400 times the largest label.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Problem(Question):
     penalty: Penalty | None = None
     radius: float = math.inf
     assumed: tuple[str, ...] = ()
+    largest_margin: float | None = None
 
     def __post_init__(self) -> None:
         _checks.instance(Loss, loss=self.loss)
@@ -66,6 +70,8 @@ class Problem(Question):
             _checks.instance(Penalty, penalty=self.penalty)
         if math.isnan(self.radius) or self.radius <= 0:
             raise InputError(f"radius must be positive; got {self.radius}.")
+        if self.largest_margin is not None:
+            _checks.positive(largest_margin=self.largest_margin)
         check_labels(self.loss, self.bounds)
 
     def restate(self, bounds: Bounds) -> Problem:

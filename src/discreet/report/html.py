@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from discreet._page import bar_html, escape_html, table_html
+from discreet.report.card_shapes import draw_shapes
 from discreet.report.page import (
     Alarm,
     Block,
@@ -19,6 +20,7 @@ from discreet.report.page import (
     Particulars,
     Quotation,
     Section,
+    ShapesBlock,
     Signature,
     TableBlock,
 )
@@ -76,6 +78,13 @@ svg .frame { fill: none; stroke: var(--rule); }
 svg .impossible { fill: var(--shade); stroke: none; }
 svg .curve { fill: none; stroke: var(--accent); stroke-width: 2.5; stroke-linejoin: round; }
 svg .blind { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 6 5; }
+.shapes { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr));
+  gap: 0.9rem; }
+.shapes figure { margin: 0; break-inside: avoid; }
+.shapes svg { background: var(--panel); border: 1px solid var(--rule); }
+.shapes .empty { fill: var(--rule); opacity: 0.6; }
+.shapes .marginal { fill: var(--soft); opacity: 0.45; }
+.shapes .level { fill: var(--accent); }
 @page { size: A4; margin: 16mm 18mm; }
 @media print {
   :root { color-scheme: light; --ink: #000000; --soft: #444444; --paper: #ffffff;
@@ -149,6 +158,8 @@ def _render_block(block: Block) -> str:
         case CurveBlock(tradeoff, words):
             shown = draw_tradeoff(tradeoff, words)
             return f"<figure>{shown}<figcaption>{escape_html(words)}</figcaption></figure>"
+        case ShapesBlock(shapes, words):
+            return f"<p>{escape_html(words)}</p>{draw_shapes(list(shapes))}"
 
 
 def _render_pairs(kind: str, pairs: Iterable[tuple[str, str]]) -> str:

@@ -17,6 +17,7 @@ from discreet.report.page import (
     Paragraph,
     Particulars,
     Quotation,
+    ShapesBlock,
     Signature,
     TableBlock,
 )
@@ -50,7 +51,7 @@ def _render_block(block: Block) -> str:
             return _render_table(block)
         case Quotation(text):
             return _fence(text)
-        case CurveBlock(_, words):
+        case CurveBlock(_, words) | ShapesBlock(_, words):
             return escape_markdown(words)
 
 

@@ -16,6 +16,7 @@ from discreet.ledger.allowance import ANY, Allowance
 from discreet.privacy import ONE_RECORD, Budget
 from discreet.privacy.guarantee import down_to_three_digits
 from discreet.privacy.guarantee import in_three_digits as up
+from discreet.report.card_shapes import describe_shape
 from discreet.report.numbers import curve_of
 from discreet.report.tradeoff import Tradeoff
 
@@ -103,6 +104,14 @@ class CurveBlock:
     words: str
 
 
+@dataclass(frozen=True)
+class ShapesBlock:
+    """Pictures of what each column adds to a score, and the same in words."""
+
+    shapes: tuple[Json, ...]
+    words: str
+
+
 Block: TypeAlias = (
     Paragraph
     | Alarm
@@ -115,6 +124,7 @@ Block: TypeAlias = (
     | TableBlock
     | Quotation
     | CurveBlock
+    | ShapesBlock
 )
 
 
@@ -144,6 +154,7 @@ def page_of(document: Json) -> Page:
         _protection_section(document),
         _unprotected_section(document),
         _budget_section(document),
+        *([_shapes_section(document)] if document.get("shapes") else []),
         *([_scores_section(document)] if "scores" in document else []),
     ]
     details = [_attacker_section(document)] if document["status"]["is_private"] else []
@@ -433,6 +444,20 @@ def _budget_section(document: Json) -> Section:
         rows += [("charged", account["charged"]), ("state", account["state"])]
     blocks.append(TableBlock("Ledger entry", ("what", "value"), tuple(rows)))
     return Section(title, tuple(blocks))
+
+
+def _shapes_section(document: Json) -> Section:
+    shapes = tuple(document["shapes"])
+    words = (
+        "What each column adds to the score, value by value, on one scale; the line across is "
+        "zero. Beneath stands how values are spread, as the noisy marginal has it (roots of "
+        "shares); shaded is where it has no data, and nothing holds a curve there. All of it was "
+        "released, and there is noise in all of it."
+    )
+    header = ("column", "importance", "least", "most", "missing")
+    rows = tuple(map(describe_shape, shapes))
+    table = TableBlock("What columns add, the most important first", header, rows)
+    return Section("What the model looks like", (ShapesBlock(shapes, words), table))
 
 
 def _scores_section(document: Json) -> Section:

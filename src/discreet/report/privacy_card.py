@@ -23,6 +23,7 @@ from discreet.privacy import Guarantee
 from discreet.privacy.group import MOST_RECORDS
 from discreet.record import Release
 from discreet.report.card_scores import ScoresOfRelease, check_scores, document_of_scores
+from discreet.report.card_shapes import ShapeOfColumn, check_shapes, document_of_shapes
 from discreet.report.html import as_html
 from discreet.report.json_schema import card_schema, validate
 from discreet.report.markdown import as_markdown
@@ -150,6 +151,7 @@ def card(
     ledger: AbstractLedger | None = None,
     about: str | Mapping[str, Any] | None = None,
     scores: ScoresOfRelease | None = None,
+    shapes: Mapping[str, ShapeOfColumn] | None = None,
 ) -> Card:
     """Make the card of a release.
 
@@ -168,6 +170,8 @@ def card(
     scores
         What :func:`discreet.metrics.private_score` returned for the model: a section shows them
         with 95 % intervals, and what was charged for them.
+    shapes
+        ``shapes_`` of an additive model of two classes or of numbers: a section draws them.
 
     Examples
     --------
@@ -228,6 +232,8 @@ def card(
     }
     if scores is not None:
         document["scores"] = document_of_scores(scores)
+    if shapes is not None:
+        document["shapes"] = document_of_shapes(shapes)
     return Card(_json.dump(document, indent=2) + "\n")
 
 
@@ -322,3 +328,4 @@ def _check_agreement(document: Json, guarantee: Guarantee) -> None:
         raise InputError("the words of this card do not agree with its guarantee; make it again.")
     if "scores" in document:
         check_scores(document["scores"], is_other=is_other)
+    check_shapes(document.get("shapes", []))

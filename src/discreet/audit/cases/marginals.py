@@ -34,6 +34,8 @@ def additive_model(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
         low, high = (first, np.array([-1.0])), (last, np.array([1.0]))
         both = np.concatenate([first, last]), np.array([-1.0, 1.0])
         pair = Pair(low, both if isinstance(unit, AddRemoveOne) else high, unit)
-        yield Case(f"additive model{name}", AdditiveModel(), question, budget, pair,
-                   is_tight=False, effort=10.0,
-                   remark="few rows: most of what is released is noise")  # fmt: skip
+        spent = [("", budget)] if name else [("", budget), (", pure", pure)]
+        for law, each in spent:
+            yield Case(f"additive model{name}{law}", AdditiveModel(), question, each, pair,
+                       is_tight=False, effort=10.0,
+                       remark="few rows: most of what is released is noise")  # fmt: skip

@@ -112,6 +112,8 @@ def state_neglected(chance: float) -> str:
 
 
 def far_margin(problem: Problem) -> float:
-    """Return a margin that no model of labels this large needs."""
+    """Return a margin that no model of labels this large needs, unless the problem states one."""
+    if problem.largest_margin is not None:
+        return problem.largest_margin
     labels = problem.bounds.labels
     return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)

@@ -1,0 +1,78 @@
+"""Shapes of additive models on cards: pictures of released numbers, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from discreet import AdditiveClassifier
+from discreet.errors import InputError, InputTypeError
+from discreet.report import Card, card
+
+GENERATOR = np.random.default_rng(0)
+AGE, WARD = GENERATOR.uniform(20, 80, 4000), GENERATOR.choice(["a", "b & <c>"], 4000)
+X = np.column_stack([AGE, WARD]).astype(object)
+Y = np.where(abs(AGE - 50) + 10 * (WARD == "a") > 20, "ill", "well")
+COLUMNS = [(18, 146), ["a", "b & <c>", "never"]]
+MODEL = AdditiveClassifier(columns=COLUMNS, classes=["ill", "well"]).fit(X, Y)
+SHOWN = card(MODEL.release_, shapes=MODEL.shapes_)
+
+
+def test_a_card_draws_a_picture_of_each_column_the_most_important_first():
+    shapes = SHOWN.document["shapes"]
+    assert [shape["column"] for shape in shapes] == list(MODEL.importance_)
+    pictures = re.findall(r"<svg.*?</svg>", SHOWN.html(), re.DOTALL)[:2]
+    drawn = [ET.fromstring(picture) for picture in pictures]
+    drawn.sort(key=lambda picture: len(picture.findall("circle")))
+    assert len(drawn[0].find("polyline[@class='curve']").get("points").split()) == 64
+    assert len(drawn[1].findall("circle")) == 3
+    assert len(drawn[1].findall("rect[@class='empty']")) <= 1
+    assert "| x0 |" in SHOWN.markdown()
+
+
+def test_what_is_drawn_is_what_was_released():
+    found = {shape["column"]: shape for shape in SHOWN.document["shapes"]}
+    age, ward = found["x0"], found["x1"]
+    values = MODEL.shapes_["x0"].values
+    assert min(values) - 1e-3 <= min(age["values"]) <= max(age["values"]) <= max(values) + 1e-3
+    np.testing.assert_allclose(ward["values"], MODEL.shapes_["x1"].values, rtol=1e-3)
+    assert age["ends"] == [18.0, 146.0]
+    assert ward["levels"] == ["a", "b & <c>", "never"]
+    assert Card.from_json(SHOWN.to_json()) == SHOWN
+
+
+def test_a_card_without_shapes_says_nothing_of_them():
+    plain = card(MODEL.release_)
+    assert "shapes" not in plain.document
+    assert "looks like" not in plain.markdown()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda shape: shape["values"].pop(),
+        lambda shape: shape.update(ends=[5.0, 1.0]),
+        lambda shape: shape.update(levels=["a"]),
+    ],
+    ids=["a value less", "no range", "both"],
+)
+def test_a_card_whose_shapes_do_not_agree_is_refused(change):
+    document = SHOWN.document
+    change(document["shapes"][0])
+    with pytest.raises(InputError, match="shape on this card"):
+        Card.from_json(json.dumps(document))
+
+
+def test_what_is_no_shape_is_refused():
+    with pytest.raises(InputTypeError, match=r"model\.shapes_"):
+        card(MODEL.release_, shapes={"age": 3})
+
+
+def test_curves_of_three_classes_are_not_drawn():
+    many = AdditiveClassifier(columns=COLUMNS).fit(X, np.digitize(AGE, [40, 60]))
+    with pytest.raises(InputError, match="one curve for each column"):
+        card(many.release_, shapes=many.shapes_)
