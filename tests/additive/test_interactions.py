@@ -74,6 +74,8 @@ def test_a_pair_is_a_part_of_what_is_explained(parameters):
         told.parts[:, 3].std() == pytest.approx(effect.importance, rel=0.1) or told.parts.ndim > 2
     )
     assert "age and dose" in model.summary()
+    drawn = [one.get_text() for one in model.plot_importance().axes[0].get_yticklabels()]
+    assert sorted(drawn) == sorted(told.names)
 
 
 @every_model

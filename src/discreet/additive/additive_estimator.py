@@ -15,7 +15,13 @@ from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
 from discreet.additive.column_shape import ColumnShape
 from discreet.additive.monotone import make_monotone, read_directions
-from discreet.additive.pair_effect import PairEffect, keep_pairs
+from discreet.additive.pair_effect import (
+    TOLD_SHARE,
+    PairEffect,
+    keep_pairs,
+    name_pair,
+    tell_pairs,
+)
 from discreet.additive.pictures import draw_importance, draw_shapes
 from discreet.errors import InputError, PrivacyError
 from discreet.estimators.base import PrivateEstimator, fit_with_weights
@@ -35,10 +41,6 @@ from discreet.questions import Labels, Marginals
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-TOLD_SHARE = 0.05
-"""Pairs are listed that move scores at least so far, beside the column that moves them most."""
 
 
 class Explanation(NamedTuple):
@@ -251,7 +253,7 @@ class AdditiveEstimator(PrivateEstimator):
         )
 
     def plot_importance(self) -> Figure:
-        """Draw how far each column moves a row, the most important on top.
+        """Draw how far each column, and each pair that counts, moves a row; the farthest on top.
 
         Returns
         -------
@@ -259,7 +261,9 @@ class AdditiveEstimator(PrivateEstimator):
             Shown by a notebook, and stored by its ``savefig``.
         """
         check_is_fitted(self)
-        return draw_importance(self.importance_)
+        pairs = {name: effect.importance for name, effect in self._pairs_that_count().items()}
+        moved = self.importance_ | pairs
+        return draw_importance(dict(sorted(moved.items(), key=lambda item: -item[1])))
 
     def summary(self) -> str:
         """Return a table to print: columns by importance, and where each adds least and most."""
@@ -279,24 +283,16 @@ class AdditiveEstimator(PrivateEstimator):
             [
                 f"What each column {self._adds()}; an average row has {constant}.",
                 *table,
-                *self._tell_pairs(max(self.importance_.values())),
+                *tell_pairs(self._pairs_that_count(), self.interactions_),
                 "Noise is in all of it; see privacy_ for what is promised.",
             ]
         )
 
-    def _tell_pairs(self, largest: float) -> list[str]:
-        """Say which pairs count, beside a column that moves scores so far."""
-        found = self.interactions_
-        lines = [
-            f"{_join_names(names)}  {', '.join(f'{value:+.3g}' for value in effect.weight)}"
-            for names, effect in found.items()
-            if effect.importance >= TOLD_SHARE * largest
-        ]
-        if not found:
-            return []
-        told = "Added where both are a deviation above their means, or both below:"
-        rest = "Other pairs add less than a twentieth of what the first column does."
-        return [told, *lines, rest] if len(lines) < len(found) else [told, *lines]
+    def _pairs_that_count(self) -> dict[str, PairEffect]:
+        """Return, by name, pairs that are not small beside the column that moves scores most."""
+        least = TOLD_SHARE * max(self.importance_.values())
+        found = self.interactions_.items()
+        return {name_pair(names): one for names, one in found if one.importance >= least}
 
     def _adds(self) -> str:
         """Say what values of shapes do."""
@@ -316,9 +312,8 @@ class AdditiveEstimator(PrivateEstimator):
         """
         parts = self._parts(X)
         intercept = float(self.intercept_[0]) if self.intercept_.size == 1 else self.intercept_
-        names = self.column_names
-        effects = self.feature_map().pairs(self)
-        pairs = [_join_names([names[place] for place in effect.columns]) for effect in effects]
+        names, effects = self.column_names, self.feature_map().pairs(self)
+        pairs = [name_pair(names[one] for one in effect.columns) for effect in effects]
         return Explanation([*names, *pairs], parts, intercept)
 
     @row_by_row
@@ -339,8 +334,3 @@ class AdditiveEstimator(PrivateEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False  # a zero is in a cell as any other number is
         return tags
-
-
-def _join_names(names: Sequence[str]) -> str:
-    """Name what columns add together."""
-    return " and ".join(names)

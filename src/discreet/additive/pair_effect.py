@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,6 +12,10 @@ import numpy as np
 from discreet._types import Array, Integers, Vector
 from discreet.mechanisms.additive_release import AdditiveRelease
 from discreet.preprocessing import Column, Numeric
+
+
+TOLD_SHARE = 0.05
+"""Pairs count that move scores at least so far, beside the column that moves them most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,4 +92,24 @@ def read_pairs(model: Any, columns: list[Column], ends: Integers) -> list[PairEf
     return [
         PairEffect((one, other), weight, (parts[one], parts[other]))
         for (one, other), weight in zip(list_pairs(columns), model.pair_weights_.T, strict=True)
+    ]
+
+
+def name_pair(names: Iterable[str]) -> str:
+    """Return the name of what two columns add together."""
+    return " and ".join(names)
+
+
+def tell_pairs(told: Mapping[str, PairEffect], every: Sized) -> list[str]:
+    """Return lines to print, of those that are told among all pairs."""
+    if not told:
+        return []
+    rest = ["Other pairs move scores far less."] if len(told) < len(every) else []
+    return [
+        "Added where both are a deviation above their means, or both below:",
+        *(
+            f"{name}  {', '.join(f'{add:+.3g}' for add in one.weight)}"
+            for name, one in told.items()
+        ),
+        *rest,
     ]

@@ -19,7 +19,6 @@ from discreet.mechanisms.summing.place_pairs import (
     PlacePair,
     count_pairs,
     pair_places,
-    weigh_pairs,
 )
 from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
 from discreet.questions import Marginals
@@ -139,7 +138,7 @@ class AdditiveFrame:
     @property
     def width(self) -> int:
         """How many features there are, the constant aside."""
-        return sum(table.shape[1] for table in self.tables) + len(self.pairs)
+        return len(self.pairs) + sum(int(table.shape[1]) for table in self.tables)
 
     @property
     def longest(self) -> float:
@@ -185,7 +184,8 @@ class AdditiveFrame:
     def pair_weights(self, coefficients: Vector) -> Vector:
         """Return what the product of two places adds to a score, for each pair."""
         start = self.width - len(self.pairs)
-        return weigh_pairs(self.pairs, coefficients[start : self.width] / self.length)
+        weights = np.array([pair.weight for pair in self.pairs])
+        return np.asarray(coefficients[start : self.width] * weights / self.length)
 
 
 def make_frame(

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet._types import Array, Integers, Vector
+from discreet._types import Integers, Vector
 
 PAIR_WEIGHT = 0.5
 """What a product weighs beside the places that it is made of."""
@@ -69,8 +69,3 @@ def count_pairs(levels: Sequence[int | None]) -> int:
     """
     numbers = sum(count is None for count in levels)
     return numbers * (numbers - 1) // 2
-
-
-def weigh_pairs(pairs: Sequence[PlacePair], parts: Array) -> Vector:
-    """Return how much one unit of each product of places adds, of coefficients of the features."""
-    return np.asarray(parts) * np.array([pair.weight for pair in pairs])
