@@ -18,6 +18,8 @@ from discreet.additive.cell_features import place
 from discreet.additive.monotone import make_monotone
 from discreet.artifact import load, save
 from discreet.errors import InputError, InputTypeError
+from discreet.metrics import private_score
+from discreet.metrics.row_outputs import outputs_of
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import Budget
 
@@ -282,3 +284,16 @@ def test_settings_tell_what_was_settled():
     told = fitted().settings_
     assert abs(told.rows - COUNT) < 200  # twenty times the noise
     assert told.margin == fitted().margin_
+
+
+def test_private_scores_read_the_margins_of_a_row_alone():
+    model = fitted()
+    outputs = outputs_of(model)
+    whole = outputs.read(FRAME.head(300))
+    np.testing.assert_array_equal(whole[:, 0], model.decision_function(FRAME.head(300)))
+    np.testing.assert_array_equal(outputs.read(FRAME.iloc[[299]]), whole[[299]])
+    found = private_score(
+        model, FRAME, Y, metrics=("accuracy", "roc_auc"), epsilon=5.0, rehearsal=0
+    )
+    assert abs(found["accuracy"].value - model.score(FRAME, Y)) < 0.01  # fixed rehearsal noise
+    assert found["roc_auc"].value > 0.8

@@ -92,7 +92,8 @@ class AdditiveModelPlan(Plan):
         value = np.concatenate([numbers, astuple(settings), padded.ravel()])
         if self.counts is None:
             return value
-        return np.append(value, self._count_scores(rows, value, noise))
+        read = self._read_in(frame, settings, value)
+        return np.append(value, self._count_scores(rows, read, noise))
 
     def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Array:
         """Return coefficients in a frame that is public, with noise: by problem and by repeat."""
@@ -109,9 +110,9 @@ class AdditiveModelPlan(Plan):
     def _bounds(self, region: ConvexSet, width: int) -> Bounds:
         return bounds_within(self.question, region, width, self.objective.labels)
 
-    def _count_scores(self, rows: OpenRows, value: Vector, noise: Noise) -> Vector:
+    def _count_scores(self, rows: OpenRows, read: AdditiveRelease, noise: Noise) -> Vector:
         """Return noisy counts of rows by class and score, which the coefficients give them."""
-        counts, read = self.counts, self.read(value)
+        counts = self.counts
         if counts is None:
             raise PrivacyError("scores were counted that no budget was planned for.")
         shapes, constant = read.shapes()
@@ -168,7 +169,10 @@ class AdditiveModelPlan(Plan):
 
     def read(self, released: Vector) -> AdditiveRelease:
         """Take a release apart: public."""
-        frame, settings = self.settle_from(released)
+        return self._read_in(*self.settle_from(released), released)
+
+    def _read_in(self, frame: AdditiveFrame, settings: Any, released: Vector) -> AdditiveRelease:
+        """Take a release apart whose frame and settings are known."""
         objective = self.objective
         start = self.noise.layout.kinds.size + objective.settled
         shape = (objective.problems, self.fits, self.widest)

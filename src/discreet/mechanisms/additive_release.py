@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from discreet._types import Array, Vector
 from discreet.errors import InputError
@@ -70,8 +71,6 @@ class AdditiveRelease:
         repeats = self.coefficients.shape[1]
         if repeats < 2:
             raise InputError("a band needs repeats: use AdditiveModel(fits=4).")
-        from scipy.special import stdtrit  # slow to import
-
         times = float(stdtrit(repeats - 1, (1 + COVER) / 2)) / math.sqrt(repeats)
         bands = list[tuple[Array, ...]]()
         for problem in self.coefficients:
