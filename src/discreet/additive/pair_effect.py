@@ -13,7 +13,6 @@ from discreet._types import Array, Integers, Vector
 from discreet.mechanisms.additive_release import AdditiveRelease
 from discreet.preprocessing import Column, Numeric
 
-
 TOLD_SHARE = 0.05
 """Pairs count that move scores at least so far, beside the column that moves them most."""
 
