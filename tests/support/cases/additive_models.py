@@ -27,10 +27,10 @@ from support.cases.marginals import scales_of
 from support.cases.staged import Part, StagedCase, minimiser_part
 from support.silent import SilentNoise
 
-FRAME = AdditiveFrame((np.zeros((17, 1)), np.zeros((4, 1))), 1.0, 50.0)
+FRAME = AdditiveFrame((np.zeros((17, 1)), np.zeros((17, 1))), 1.0, 50.0)
 """Any will do: in this one rows are their constant, so that slopes have their full size."""
 
-SHAPES = np.linspace(-9, 9, 17), np.zeros(4)
+SHAPES = np.linspace(-9, 9, 17), np.zeros(17)
 """Of functions that tell the ends of the pair apart, where scores are counted."""
 
 
@@ -134,7 +134,6 @@ def first_stage(splits):
 
 
 def _cases():
-    ends = np.array([[0.0, 0.0], [15.0, 2.0]])
     plain, counted, twice = (
         AdditiveModel(),
         AdditiveModel(counts_scores=True),
@@ -144,11 +143,16 @@ def _cases():
         ("", AdditiveModelCase, plain, (-1.0, 1.0)),
         (", counted", AdditiveModelCase, counted, (-1.0, 1.0)),
         (", twice", AdditiveModelCase, twice, (-1.0, 1.0)),
+        (", pairs", AdditiveModelCase, counted, (-1.0, 1.0)),
         (", pure", PureAdditiveCase, plain, (-1.0, 1.0)),
+        (", pure pairs", PureAdditiveCase, plain, (-1.0, 1.0)),
         (", three classes", AdditiveClassesCase, plain, (0.0, 1.0, 2.0)),
     ):
-        marginals = Marginals((None, 3), LabelSet(labels), depth=4, max_rows=2**20)
-        question = AdditiveProblem(marginals, ridge=4000.0, margin=40.0)
+        in_pairs = name.endswith("pairs")
+        levels = (None, None if in_pairs else 3)
+        marginals = Marginals(levels, LabelSet(labels), depth=4, max_rows=2**20)
+        question = AdditiveProblem(marginals, ridge=4000.0, margin=40.0, interactions=in_pairs)
+        ends = np.array([[0.0, 0.0], [15.0, 15.0 if in_pairs else 2.0]])
         marks = np.array([labels[0], labels[1]])
         for unit, *sides in ((AddRemoveOne(), [0], [0, 1]), (ReplaceOne(), [0], [1])):
             pair = tuple(Data(ends[at], marks[at]) for at in sides)
