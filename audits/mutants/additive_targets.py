@@ -40,7 +40,7 @@ def exact_spread_of_targets() -> Mutant:
         targets = rows.gather()[1]
         exact = 0.0 if targets is None else float(targets.std())
         known = replace(settings, threshold=max(exact, 0.1))
-        coefficients = PLAN.run_in(frame, known, rows, noise)
+        coefficients = PLAN.run_in(frame, known, rows, noise).ravel()
         padding = np.zeros(PLAN.widest - coefficients.size)
         return np.concatenate([[known.threshold], coefficients, padding])
 
