@@ -30,12 +30,15 @@ class PairEffect:
         where both are one below; where one is above and the other below, it is taken off. Of three
         or more classes a number for each.
     places
-        For each of the two columns: how many deviations a cell is above the mean. The last cell is
-        that of missing values, which are in the middle.
+        For each of the two columns: how many deviations a cell is above the mean, 1.5 at most. The
+        last cell is that of missing values, which are in the middle.
+    shares
+        For each of the two columns: how large a share of rows is in each cell.
 
     Examples
     --------
-    >>> effect = PairEffect((0, 2), np.array([0.5]), (np.array([-1.0, 1, 0]),) * 2)
+    >>> place, share = np.array([-1.0, 1, 0]), np.array([0.5, 0.5, 0])
+    >>> effect = PairEffect((0, 2), np.array([0.5]), (place, place), (share, share))
     >>> effect.add(np.array([[0, 7, 0], [0, 7, 1], [0, 7, 2]])).tolist(), effect.importance
     ([[0.5], [-0.5], [-0.0]], 0.5)
     """
@@ -43,6 +46,7 @@ class PairEffect:
     columns: tuple[int, int]
     weight: Vector
     places: tuple[Vector, Vector]
+    shares: tuple[Vector, Vector]
 
     @property
     def importance(self) -> float:
@@ -50,7 +54,8 @@ class PairEffect:
 
         Of three or more classes, the root of the mean of squares.
         """
-        return float(np.sqrt(np.mean(np.square(self.weight))))
+        squares = (share @ place**2 for share, place in zip(self.shares, self.places, strict=True))
+        return float(np.sqrt(np.mean(np.square(self.weight)) * next(squares) * next(squares)))
 
     def add(self, cells: Integers) -> Array:
         """Return what is added to each score of rows of cells, each row by itself."""
@@ -87,9 +92,11 @@ def read_pairs(model: Any, columns: list[Column], ends: Integers) -> list[PairEf
     """Return the effects of pairs of a fitted model."""
     if model.pair_weights_ is None:
         return []
-    parts = np.split(model.cell_places_, ends[:-1])
+    places, shares = (
+        np.split(cells, ends[:-1]) for cells in (model.cell_places_, model.cell_shares_)
+    )
     return [
-        PairEffect((one, other), weight, (parts[one], parts[other]))
+        PairEffect((one, other), weight, (places[one], places[other]), (shares[one], shares[other]))
         for (one, other), weight in zip(list_pairs(columns), model.pair_weights_.T, strict=True)
     ]
 

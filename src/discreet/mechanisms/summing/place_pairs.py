@@ -13,6 +13,9 @@ from discreet._types import Integers, Vector
 PAIR_WEIGHT = 0.5
 """What a product weighs beside the places that it is made of."""
 
+FARTHEST_PLACE = 1.5
+"""In deviations: products of what lies far out in two columns would make few rows very long."""
+
 PAIR_SIGNAL = 30.0
 """With less signal for each feature, products counted, there are none."""
 
@@ -21,8 +24,7 @@ PAIR_SIGNAL = 30.0
 class PlacePair:
     """A feature that is a product of two functions, each of the cell of one column.
 
-    The functions are places, of unit variance; the product has none under the marginals if the
-    columns are independent, but for its weight.
+    The functions are places, of unit variance but for what is cut off far out.
     """
 
     columns: tuple[int, int]
@@ -52,7 +54,11 @@ class PlacePair:
 
 def pair_places(places: Sequence[Vector | None], weight: float) -> tuple[PlacePair, ...]:
     """Return the products of all pairs of columns that have a place."""
-    placed = [(at, place) for at, place in enumerate(places) if place is not None]
+    placed = [
+        (at, np.clip(place, -FARTHEST_PLACE, FARTHEST_PLACE))
+        for at, place in enumerate(places)
+        if place is not None
+    ]
     return tuple(
         PlacePair((one, other), (first, second), weight)
         for (one, first), (other, second) in combinations(placed, 2)
