@@ -211,6 +211,34 @@ def lengths_from_a_running_sum() -> BoundMutant:
     )
 
 
+def products_less_their_mean() -> BoundMutant:
+    layout = replace(QUESTION.marginals, levels=(None, None, 20))
+    question = replace(QUESTION, marginals=layout, interactions=True)
+    plan: Any = AdditiveModel().plan(question, SMALL_DELTA, ADD)
+    released = np.zeros(plan.noise.layout.kinds.size)
+    released[-2:] = 1e6
+    frame = plan.settle_from(released)[0]
+    cells = np.random.default_rng(1).integers(16, size=(200, 3)).astype(float)
+
+    def centred(rows: Array) -> Array:
+        made = frame.apply(rows)
+        made[:, -2] -= made[:, -2].mean()
+        return made
+
+    def moved(make: Callable[[Array], Array]) -> float:
+        return float((make(cells)[1:] != make(cells[1:])).any(axis=1).sum())
+
+    return BoundMutant(
+        name="products of two columns less their mean over the rows",
+        breaks="Means of products are not released: the features of all other rows move.",
+        mechanism="additive_model",
+        measure="rows",
+        claimed=0.0,
+        reached=lambda: moved(centred),
+        reached_by_original=lambda: moved(frame.apply),
+    )
+
+
 def sums_beyond_their_region() -> BoundMutant:
     plan: Any = AdditiveModel().plan(replace(QUESTION, ridge=5.0), Budget(1.0), ADD)
     bounds = bounds_within(QUESTION, region_of(1.0, 9), 9, LabelSet([-1, 1]))
@@ -234,6 +262,7 @@ def sums_beyond_their_region() -> BoundMutant:
 MUTANTS: tuple[Broken, ...] = (
     sums_beyond_their_region(),
     lengths_from_a_running_sum(),
+    products_less_their_mean(),
     exact_quantiles(),
     exact_number_of_terms(),
     coefficient_for_one_missing_value(),

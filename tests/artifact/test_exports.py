@@ -134,14 +134,18 @@ def test_onnx_holds_the_declared_columns(model, delta, tmp_path):
     check(run(path, inputs), model, FRAME)
 
 
+@pytest.mark.parametrize("interactions", [False, True], ids=["single", "pairs"])
 @pytest.mark.parametrize("kind", [AdditiveClassifier, AdditiveRegressor])
-def test_onnx_looks_the_shapes_of_columns_up(kind, tmp_path):
+def test_onnx_looks_the_shapes_of_columns_up(kind, interactions, tmp_path):
     columns = COLUMNS | {"height": Numeric(-1, 2)}
     rng = np.random.default_rng(0)
     frame = FRAME.assign(height=rng.uniform(-2, 3, size=200))
     frame.loc[:5, "height"] = [np.nan, np.inf, -np.inf, 2.0, -1.0, -1 + 3 * 77 / 256]
     target = TWO if kind is AdditiveClassifier else SIGNAL
-    model = declare(kind, epsilon=5.0, columns=columns).fit(frame, target)
+    model = declare(kind, epsilon=5.0, columns=columns, interactions=interactions)
+    copies = 20 if interactions else 1  # of 200 rows pairs cannot be told
+    model.fit(pd.concat([frame] * copies), np.tile(target, copies))
+    assert bool(model.interactions_) == interactions
     path = to_onnx(model, tmp_path / "model.onnx")
     inputs = {
         name: frame[[name]].to_numpy(dtype=object if name == "ward" else float) for name in columns

@@ -65,6 +65,10 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         another. ``shapes_`` has them by column.
     cell_bands_
         How far noise may have moved each cell's value, if ``bands`` were asked for; else None.
+    pair_weights_, cell_places_
+        What the product of two places adds, for each pair of columns of numbers, and how many
+        deviations each cell is above the mean of its column; None without ``interactions``, or
+        where the noise left no room for them. ``interactions_`` has them by pair.
     intercept_
         The score of an average row, or one for each of three or more classes.
     classes_, n_features_in_, feature_names_in_

@@ -15,6 +15,13 @@ from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
 from discreet.additive.column_shape import ColumnShape
 from discreet.additive.monotone import make_monotone, read_directions
+from discreet.additive.pair_effect import (
+    TOLD_SHARE,
+    PairEffect,
+    keep_pairs,
+    name_pair,
+    tell_pairs,
+)
 from discreet.additive.pictures import draw_importance, draw_shapes
 from discreet.errors import InputError, PrivacyError
 from discreet.estimators.base import PrivateEstimator, fit_with_weights
@@ -42,9 +49,9 @@ class Explanation(NamedTuple):
     Parameters
     ----------
     names
-        The columns.
+        The columns; and pairs of them, as in "age and dose", for what two add together.
     parts
-        A line for each row, a number for each column; of three or more classes one for each class.
+        A line for each row, a number for each name; of three or more classes one for each class.
     intercept
         The score of an average row: a number, or one for each class.
 
@@ -64,7 +71,16 @@ class Explanation(NamedTuple):
 class AdditiveEstimator(PrivateEstimator):
     """A model that adds one function of each declared column."""
 
-    learns = frozenset(["cell_values_", "cell_shares_", "cell_bands_", "intercept_"])
+    learns = frozenset(
+        [
+            "cell_values_",
+            "cell_shares_",
+            "cell_bands_",
+            "intercept_",
+            "pair_weights_",
+            "cell_places_",
+        ]
+    )
     must_declare: ClassVar[Declarations] = (("columns",),)
 
     objective: ClassVar[type[AdditiveObjective[Any]]]
@@ -72,6 +88,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     columns: Declared | None = None
     monotone: Mapping[str, str] | None = None
+    interactions: bool = False
     bands: bool = False
     max_weight: float | None = None
 
@@ -81,10 +98,17 @@ class AdditiveEstimator(PrivateEstimator):
     cell_shares_: Vector = field(init=False)
     cell_bands_: Array | None = field(init=False)
     intercept_: Vector = field(init=False)
+    pair_weights_: Array | None = field(init=False)
+    cell_places_: Vector | None = field(init=False)
 
     def _check(self) -> None:
         super()._check()
-        _checks.truth(bands=self.bands)
+        _checks.truth(bands=self.bands, interactions=self.interactions)
+        if self.interactions and self.monotone:
+            raise InputError(
+                "monotone and interactions do not go together: what a column adds with another "
+                "one may fall where its own shape rises. Use interactions=False, or monotone=None."
+            )
 
     def _check_features(self, features: FeatureMap) -> None:
         if isinstance(self.columns, Mapping) and isinstance(features, CellFeatures):
@@ -117,6 +141,7 @@ class AdditiveEstimator(PrivateEstimator):
             fit.unit,
             max_weight=self.max_weight,
             has_bands=bool(self.bands),
+            interactions=bool(self.interactions),
             assumed=target.assumed,
         )
         asked = choose_additive(self._restate(task))
@@ -141,6 +166,7 @@ class AdditiveEstimator(PrivateEstimator):
         self.cell_values_ = np.hstack(values)
         self.cell_bands_ = np.hstack(list(bands)) if self.bands else None
         self.cell_shares_ = np.concatenate(read.shares)
+        self.pair_weights_, self.cell_places_ = keep_pairs(read, columns, features.ends)
         self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))
         return read
 
@@ -189,6 +215,17 @@ class AdditiveEstimator(PrivateEstimator):
         }
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
+    @property
+    def interactions_(self) -> dict[tuple[str, str], PairEffect]:
+        """What pairs of columns add together, by their names, the largest first.
+
+        Empty unless ``interactions`` were asked for and there was signal enough for them.
+        """
+        check_is_fitted(self)
+        names = self.column_names
+        found = sorted(self.feature_map().pairs(self), key=lambda effect: -effect.importance)
+        return {(names[one.columns[0]], names[one.columns[1]]): one for one in found}
+
     def plot_shapes(self, columns: Sequence[str] | None = None) -> Figure:
         """Draw what each column adds, the most important first, on one scale.
 
@@ -216,7 +253,7 @@ class AdditiveEstimator(PrivateEstimator):
         )
 
     def plot_importance(self) -> Figure:
-        """Draw how far each column moves a row, the most important on top.
+        """Draw how far each column, and each pair that counts, moves a row; the farthest on top.
 
         Returns
         -------
@@ -224,7 +261,9 @@ class AdditiveEstimator(PrivateEstimator):
             Shown by a notebook, and stored by its ``savefig``.
         """
         check_is_fitted(self)
-        return draw_importance(self.importance_)
+        pairs = {name: effect.importance for name, effect in self._pairs_that_count().items()}
+        moved = self.importance_ | pairs
+        return draw_importance(dict(sorted(moved.items(), key=lambda item: -item[1])))
 
     def summary(self) -> str:
         """Return a table to print: columns by importance, and where each adds least and most."""
@@ -244,9 +283,16 @@ class AdditiveEstimator(PrivateEstimator):
             [
                 f"What each column {self._adds()}; an average row has {constant}.",
                 *table,
+                *tell_pairs(self._pairs_that_count(), self.interactions_),
                 "Noise is in all of it; see privacy_ for what is promised.",
             ]
         )
+
+    def _pairs_that_count(self) -> dict[str, PairEffect]:
+        """Return, by name, pairs that are not small beside the column that moves scores most."""
+        least = TOLD_SHARE * max(self.importance_.values())
+        found = self.interactions_.items()
+        return {name_pair(names): one for names, one in found if one.importance >= least}
 
     def _adds(self) -> str:
         """Say what values of shapes do."""
@@ -257,7 +303,7 @@ class AdditiveEstimator(PrivateEstimator):
         return []
 
     def explain(self, X: Any) -> Explanation:
-        """Return what each column adds to the score of each row.
+        """Return what each column, and each pair of them, adds to the score of each row.
 
         Parameters
         ----------
@@ -266,16 +312,18 @@ class AdditiveEstimator(PrivateEstimator):
         """
         parts = self._parts(X)
         intercept = float(self.intercept_[0]) if self.intercept_.size == 1 else self.intercept_
-        return Explanation(self.column_names, parts, intercept)
+        names, effects = self.column_names, self.feature_map().pairs(self)
+        pairs = [name_pair(names[one] for one in effect.columns) for effect in effects]
+        return Explanation([*names, *pairs], parts, intercept)
 
     @row_by_row
     def _parts(self, X: Any) -> Array:
         features = self.feature_map()
         cells = features.cells(self, X)
         tables = features.tables(self)
-        parts = np.stack(
-            [table[:, cells[:, place]].T for place, table in enumerate(tables)], axis=1
-        )
+        single = [table[:, cells[:, place]].T for place, table in enumerate(tables)]
+        paired = [effect.add(cells) for effect in features.pairs(self)]
+        parts = np.stack([*single, *paired], axis=1)
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
     def _margins(self, X: Any) -> Array:

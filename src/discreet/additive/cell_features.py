@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Integers, Vector
+from discreet.additive.pair_effect import PairEffect, read_pairs
 from discreet.data.matrix import hold_table
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
@@ -124,7 +125,13 @@ class CellFeatures(FeatureMap):
         total = np.tile(model.intercept_, (len(cells), 1))
         for column, table in enumerate(self.tables(model)):
             total += table[:, cells[:, column]].T
+        for effect in self.pairs(model):
+            total += effect.add(cells)
         return total
+
+    def pairs(self, model: Any) -> list[PairEffect]:
+        """Return what pairs of columns add to each score of a fitted model."""
+        return read_pairs(model, self.columns, self.ends)
 
     def tables(self, model: Any) -> list[Array]:
         """Return what each cell of every column adds to each score of a fitted model."""

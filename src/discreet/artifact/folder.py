@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from discreet import _json
 from discreet._json import decode_array, encode_array
 from discreet._types import Json
+from discreet.additive.pair_effect import list_pairs
 from discreet.artifact import npz_file
 from discreet.artifact.codec import decode, encode
 from discreet.artifact.models import (
@@ -293,6 +294,11 @@ def _check_cells(model: Any) -> None:
         raise InputError("shapes must have a value, and a share, for each cell of the columns.")
     if getattr(model, "multiclass_", None) != ("softmax" if classes > 2 else None):
         raise InputError("three or more classes of an additive model are learnt by softmax.")
+    weights, places = model.pair_weights_, model.cell_places_
+    pairs = (lines, len(list_pairs(features.columns))), (cells,)
+    is_none = weights is None and places is None
+    if not is_none and (np.shape(weights), np.shape(places)) != pairs:
+        raise InputError("there must be a weight for each pair of columns, and places of cells.")
 
 
 def _check_curve(model: Any) -> None:

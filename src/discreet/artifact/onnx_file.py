@@ -160,11 +160,19 @@ def _add_margins(graph: _Graph, model: Any) -> str:
 def _add_shapes(graph: _Graph, model: AdditiveEstimator) -> str:
     """Return the sum of what each column adds, looked up by the cell of its value."""
     features, total = model.feature_map(), graph.constant(model.intercept_[None, :])
-    named = _name_columns(features.declared)
+    named, places = _name_columns(features.declared), list[str]()
     for (name, column), table in zip(named, features.tables(model), strict=True):
         find = _find_part if isinstance(column, Numeric) else _find_level
         entries = graph.constant(np.ascontiguousarray(table.T))
-        total = graph.node("Add", total, graph.node("Gather", entries, find(graph, name, column)))
+        places.append(find(graph, name, column))
+        total = graph.node("Add", total, graph.node("Gather", entries, places[-1]))
+    for effect in features.pairs(model):
+        product = graph.node("Mul", *(
+            graph.node("Gather", graph.constant(place[:, None]), places[column])
+            for column, place in zip(effect.columns, effect.places, strict=True)
+        ))  # fmt: skip
+        weight = graph.constant(effect.weight[None, :])
+        total = graph.node("Add", total, graph.node("Mul", product, weight))
     return total
 
 

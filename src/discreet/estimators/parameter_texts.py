@@ -112,6 +112,12 @@ TEXTS = {
         '"decreasing"}``: the fitted shape is replaced by the nearest such one, which costs no '
         "privacy. Columns without names are ``x0``, ``x1`` and so on. Say it only of what you know."
     ),
+    "interactions": (
+        "Whether pairs of columns of numbers may add something together: one number for each pair,"
+        " times the product of the two places. They are used if they are no more than the functions"
+        " of single columns and the released marginals promise signal enough for all of them; "
+        "``interactions_`` says which were. Not together with ``monotone``."
+    ),
     "bands": (
         "Whether four models are learnt within the one budget, with noise of their own, and their "
         "mean is kept: how they differ says how far noise for privacy may have moved each shape. "

@@ -76,7 +76,7 @@ class AdditiveModelPlan(Plan):
     @property
     def widest(self) -> int:
         """The most coefficients that one problem can have."""
-        return widest_frame(self.question.marginals.levels)
+        return widest_of(self.question)
 
     @property
     def objective(self) -> AdditiveObjective[Any]:
@@ -116,9 +116,9 @@ class AdditiveModelPlan(Plan):
         if counts is None:
             raise PrivacyError("scores were counted that no budget was planned for.")
         shapes, constant = read.shapes()
-        frame, region = scores_of(read.frame, shapes), limits_of(shapes)
-        scored = rows.transform(frame.apply, self._bounds(region, len(shapes) + 1))
-        return counts.release(scored, np.append(np.ones(len(shapes)), constant), noise)
+        frame = scores_of(read.frame, shapes, read.pair_weights()[0])
+        scored = rows.transform(frame.apply, self._bounds(limits_of(frame), frame.width + 1))
+        return counts.release(scored, np.append(np.ones(frame.width), constant), noise)
 
     def marginals(self, released: Vector) -> ReleasedMarginals:
         """Return what the first numbers of a release say of rows: public."""
@@ -131,17 +131,26 @@ class AdditiveModelPlan(Plan):
         singles = sum(1 if count is None else count for count in self.question.marginals.levels)
         noise = self._noise_in(self._frame(marginals, 1))
         signal = marginals.rows / (noise * singles) if noise else math.inf
-        frame = self._frame(marginals, objective.terms(signal, marginals))
+        terms = objective.terms(signal, marginals)
+        frame = self._frame(marginals, terms)
+        if self.question.interactions:
+            paired = self._frame(marginals, terms, with_pairs=True)
+            if objective.can_tell_pairs(paired, marginals.rows, self._noise_in(paired)):
+                frame = paired
         settings = objective.settle_in(frame, marginals, self._noise_in(frame))
         return replace(frame, length=settings.length), settings
 
-    def _frame(self, marginals: ReleasedMarginals, terms: int) -> AdditiveFrame:
+    def _frame(
+        self, marginals: ReleasedMarginals, terms: int, *, with_pairs: bool = False
+    ) -> AdditiveFrame:
         """Return the frame with so many functions of a column of numbers."""
         question, is_pure = self.question.marginals, isinstance(self.second, PureSecond)
         floor_noise = math.sqrt(len(question.levels) + 1) * marginals.count_noise
         if is_pure:
             floor_noise = self.noise.size
-        frame = make_frame(question, marginals, terms, floor_noise, centred=not is_pure)
+        frame = make_frame(
+            question, marginals, terms, floor_noise, centred=not is_pure, with_pairs=with_pairs
+        )
         if not is_pure:
             return frame
         # Where more of the norm is kept than is typical, so much more is kept of the sum.
@@ -190,6 +199,11 @@ def objective_of(question: AdditiveProblem) -> AdditiveObjective[Any]:
         return NumericTarget(question)
     is_of_two = isinstance(labels, LabelSet) and len(labels.values) == 2
     return TwoClasses(question) if is_of_two else SeveralClasses(question)
+
+
+def widest_of(question: AdditiveProblem) -> int:
+    """Return the most coefficients that one problem can have."""
+    return widest_frame(question.marginals.levels, with_pairs=question.interactions)
 
 
 def bounds_within(
@@ -270,7 +284,7 @@ class AdditiveModel(Mechanism):
         if self.counts_scores:
             counts = ScoreCounts.within_budget(budget, unit, rows)
             beside += [] if counts.profile is None else [counts.profile]
-        objective, widest = objective_of(question), widest_frame(question.marginals.levels)
+        objective, widest = objective_of(question), widest_of(question)
         bounds = bounds_within(question, L2Ball(1.0), widest, objective.labels)
         known = compose(beside) if beside else None
         share = SecondShare(budget, unit, known, self.fits)

@@ -37,6 +37,7 @@ from discreet.mechanisms.summing.additive_tables import (
     AdditiveFrame,
     temper_signal,
 )
+from discreet.mechanisms.summing.place_pairs import PAIR_SIGNAL
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals
 from discreet.privacy import Budget, Profile, Unit
 from discreet.questions import AdditiveProblem, Interval, Labels, LabelSet, OneVsRest, Problem
@@ -187,6 +188,11 @@ class AdditiveObjective(ABC, Generic[AnySettings]):
     def ridge_of(self, ratio: float, noise: float) -> float:
         """Return the ridge, within what was planned for."""
         return self.question.ridge
+
+    def can_tell_pairs(self, frame: AdditiveFrame, rows: float, noise: float) -> bool:
+        """Whether there is signal enough for each feature of a frame with pairs."""
+        needed = PAIR_SIGNAL * max(1.0, self.problems / 2)  # so many more coefficients
+        return rows >= needed * noise * max(frame.width, 1)
 
     def settle_in(
         self, frame: AdditiveFrame, marginals: ReleasedMarginals, noise: float

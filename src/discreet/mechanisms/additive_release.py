@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,14 @@ class AdditiveRelease:
         shapes = _by_column([shapes for shapes, _ in folded])
         return shapes, constants[0] if len(folded) == 1 else np.array(constants)
 
+    def pair_weights(self) -> Array:
+        """Return what the product of two places adds, a number for each pair of columns.
+
+        A line for each problem. Repeats are averaged; pairs have no bands.
+        """
+        averages = self.coefficients.mean(axis=1)
+        return self.unit * np.stack([self.frame.pair_weights(each) for each in averages])
+
     def _fold(self, coefficients: Vector) -> tuple[tuple[Array, ...], float]:
         shapes, constant = self.frame.shapes(coefficients)
         means = [float(share @ shape) for share, shape in zip(self.shares, shapes, strict=True)]
@@ -78,13 +86,18 @@ def _by_column(lines: list[tuple[Array, ...]]) -> tuple[Array, ...]:
     return tuple(np.stack(column) for column in zip(*lines, strict=True))
 
 
-def scores_of(frame: AdditiveFrame, shapes: tuple[Array, ...]) -> AdditiveFrame:
+def scores_of(
+    frame: AdditiveFrame, shapes: tuple[Array, ...], pair_weights: Vector
+) -> AdditiveFrame:
     """Return a frame in which the features of a row are what its cells add to its score."""
-    return AdditiveFrame(tuple(shape[:, None] for shape in shapes), 1.0, frame.rows)
+    weighed = zip(frame.pairs, pair_weights.tolist(), strict=True)
+    pairs = tuple(replace(pair, weight=weight) for pair, weight in weighed)
+    return AdditiveFrame(tuple(shape[:, None] for shape in shapes), 1.0, frame.rows, pairs=pairs)
 
 
-def limits_of(shapes: tuple[Array, ...]) -> Box:
+def limits_of(scores: AdditiveFrame) -> Box:
     """Return between which numbers these features are, the last of which is one."""
-    lowest = [float(shape.min()) for shape in shapes]
-    largest = [float(shape.max()) for shape in shapes]
+    pairs = [pair.largest for pair in scores.pairs]
+    lowest = [*(float(table.min()) for table in scores.tables), *(-size for size in pairs)]
+    largest = [*(float(table.max()) for table in scores.tables), *pairs]
     return Box([*lowest, 1.0], [*largest, 1.0])

@@ -31,6 +31,9 @@ class AdditiveProblem(Question):
     max_weight
         The largest weight a row may carry; None if rows carry no weight. Weights play no part in
         the marginals.
+    interactions
+        Whether products of the places of two columns of numbers may be among the functions, if
+        the marginals say that there is signal enough for them.
     assumed
         What whoever asks took as public because it was found in the data.
 
@@ -51,12 +54,14 @@ class AdditiveProblem(Question):
     ridge: float
     margin: float | None = None
     max_weight: float | None = None
+    interactions: bool = False
     assumed: tuple[str, ...] = ()
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         _checks.instance(Marginals, marginals=self.marginals)
         _checks.positive(ridge=self.ridge)
+        _checks.truth(interactions=self.interactions)
         labels = self.marginals.labels
         is_number = isinstance(labels, Interval)
         if not (is_number or (isinstance(labels, LabelSet) and _is_of_classes(labels))):

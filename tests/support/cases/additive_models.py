@@ -25,16 +25,16 @@ from support.cases.marginals import scales_of
 from support.cases.staged import Part, StagedCase, minimiser_part
 from support.silent import SilentNoise
 
-FRAME = AdditiveFrame((np.zeros((17, 1)), np.zeros((4, 1))), 1.0, 50.0)
+FRAME = AdditiveFrame((np.zeros((17, 1)), np.zeros((17, 1))), 1.0, 50.0)
 """Any will do: in this one rows are their constant, so that slopes have their full size."""
 
-LONG = AdditiveFrame((1000 * np.sign(np.arange(17) - 8.0)[:, None], np.zeros((4, 1))), 1.0, 50.0)
+LONG = AdditiveFrame((1000 * np.sign(np.arange(17) - 8.0)[:, None], np.zeros((17, 1))), 1.0, 50.0)
 """In this one the ends of the pair are opposite, and hardly anything else counts."""
 
 FIRST_CLASS = (0.0, 0.0, 1e9, *[0.0] * 6)
 """Coefficients that take every row for the first of three classes, by its constant."""
 
-SHAPES = np.linspace(-9, 9, 17), np.zeros(4)
+SHAPES = np.linspace(-9, 9, 17), np.zeros(17)
 """Of functions that tell the ends of the pair apart, where scores are counted."""
 
 
@@ -76,7 +76,8 @@ class AdditiveModelCase(StagedCase):
         counts = plan.counts
 
         def run(rows, noise):
-            scored = self.frame(plan, rows, scores_of(FRAME, SHAPES), limits_of(SHAPES))
+            scores = scores_of(FRAME, SHAPES, np.zeros(0))
+            scored = self.frame(plan, rows, scores, limits_of(scores))
             return counts.release(scored, np.ones(3), noise) / counts.grid.scale
 
         return Part(run, counts.profile.ideal.mu)

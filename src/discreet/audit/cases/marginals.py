@@ -54,16 +54,19 @@ def additive_model(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
         ("", AdditiveModel(), CLASSES, (-1.0, 1.0), budget),
         (", counted", counted, CLASSES, (-1.0, 1.0), budget),
         (", twice", twice, CLASSES, (-1.0, 1.0), budget),
+        (", pairs", counted, CLASSES, (-1.0, 1.0), budget),
         (", pure", AdditiveModel(), CLASSES, (-1.0, 1.0), pure),
+        (", pure pairs", AdditiveModel(), CLASSES, (-1.0, 1.0), pure),
         (", three classes", AdditiveModel(), LabelSet([0, 1, 2]), (1.0, 1.0), budget),
         (" of a number", AdditiveModel(), Interval(0, 1), (0.0, 1.0), budget),
     ):
-        yield exact_case(f"additive model{name}", mechanism, additive(3, 4, labels), spent,
-                         ends_pair(unit, [15.0, 2.0], marks))  # fmt: skip
+        second = None if "pairs" in name else 3
+        yield exact_case(f"additive model{name}", mechanism, additive(second, 4, labels), spent,
+                         ends_pair(unit, [15.0, 15.0 if second is None else 2.0], marks))  # fmt: skip
 
 
-def additive(levels: int, depth: int, labels: Labels) -> AdditiveProblem:
-    """A column of numbers and a category, whose slopes are at their bound in any frame."""
-    marginals = Marginals((None, levels), labels, depth, max_rows=2**20)
+def additive(second: int | None, depth: int, labels: Labels) -> AdditiveProblem:
+    """A column of numbers, and another or a category; slopes are at their bound in any frame."""
+    marginals = Marginals((None, second), labels, depth, max_rows=2**20)
     margin = 40.0 if isinstance(labels, LabelSet) else None
-    return AdditiveProblem(marginals, ridge=4000.0, margin=margin)
+    return AdditiveProblem(marginals, ridge=4000.0, margin=margin, interactions=second is None)

@@ -14,6 +14,12 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.geometry import ConvexSet, L2Ball
+from discreet.mechanisms.summing.place_pairs import (
+    PAIR_WEIGHT,
+    PlacePair,
+    count_pairs,
+    pair_places,
+)
 from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
 from discreet.questions import Marginals
 from discreet.questions.bounds import CLIPPING_SLACK
@@ -46,6 +52,7 @@ class ColumnTable:
     entries: Array  # one line a cell, the last for missing values or anything else
     variances: Vector
     shares: Vector  # of the cells
+    place: Vector | None = None  # of numbers, of unit variance; None without values to tell apart
 
     @property
     def squares(self) -> Vector:
@@ -64,13 +71,14 @@ def table_of_numbers(found: ColumnShares, terms: int) -> ColumnTable:
     variances = PRIOR_VARIANCE / np.arange(1, functions.shape[1] + 1) ** 2.0
     entries = np.zeros((known.size + 1, functions.shape[1]))
     entries[:-1] = functions * np.sqrt(variances)
+    place = np.append(functions[:, 0], 0.0) if functions.size else None
     if not found.shows_last:
-        return ColumnTable(entries, variances, found.shares)
+        return ColumnTable(entries, variances, found.shares, place)
     missing = float(found.shares[-1])
     own = np.full((known.size + 1, 1), -missing)
     own[-1] += 1.0
     variances = np.append(variances, missing * (1 - missing))
-    return ColumnTable(np.hstack([entries, own]), variances, found.shares)
+    return ColumnTable(np.hstack([entries, own]), variances, found.shares, place)
 
 
 def table_of_levels(found: ColumnShares, *, centred: bool = True) -> ColumnTable:
@@ -117,24 +125,26 @@ def _functions(known: Vector, terms: int) -> Array:
 class AdditiveFrame:
     """Tables of every column in one frame, and the typical length of rows there.
 
-    The constant, one, is the last feature; ``length`` divides all of them, and what comes of it is
-    clipped to the ``region``.
+    After the tables' features come those of ``pairs`` of columns, and the constant, one, is the
+    last; ``length`` divides all of them, and what comes of it is clipped to the ``region``.
     """
 
     tables: tuple[Array, ...]
     length: float
     rows: float
     region: ConvexSet = UNIT_BALL
+    pairs: tuple[PlacePair, ...] = ()
 
     @property
     def width(self) -> int:
         """How many features there are, the constant aside."""
-        return sum(table.shape[1] for table in self.tables)
+        return len(self.pairs) + sum(int(table.shape[1]) for table in self.tables)
 
     @property
     def longest(self) -> float:
         """The longest norm that a row can have before it is divided by the length."""
         squared = sum(float((table**2).sum(axis=1).max()) for table in self.tables if table.size)
+        squared += sum(pair.largest**2 for pair in self.pairs)
         return math.sqrt(1 + squared) * CLIPPING_SLACK
 
     def typical_sum(self, marginals: ReleasedMarginals) -> float:
@@ -143,18 +153,22 @@ class AdditiveFrame:
             float(found.shares @ np.abs(table).sum(axis=1))
             for found, table in zip(marginals.columns, self.tables, strict=True)
         )
-        return (1 + sum(sums)) / self.length
+        shares = [found.shares for found in marginals.columns]
+        products = sum(pair.typical(shares) for pair in self.pairs)
+        return (1 + sum(sums) + products) / self.length
 
     def apply(self, rows: Any) -> Array:
-        """Return the features of rows, from their cells: entries of tables, and nothing else."""
-        cells: Array = rows.toarray() if hasattr(rows, "toarray") else rows
+        """Return the features of rows, from their cells: entries of tables, and their products."""
+        held: Array = rows.toarray() if hasattr(rows, "toarray") else rows
+        cells = np.rint(held).astype(np.int64)
         features = np.empty((cells.shape[0], self.width + 1))
         start = 0
         for column, table in enumerate(self.tables):
-            places = np.rint(cells[:, column]).astype(np.int64)
             stop = start + table.shape[1]
-            features[:, start:stop] = (table / self.length)[places]
+            features[:, start:stop] = (table / self.length)[cells[:, column]]
             start = stop
+        for offset, pair in enumerate(self.pairs):
+            features[:, start + offset] = pair.apply(cells, 1 / self.length)
         features[:, -1] = 1 / self.length
         return features
 
@@ -167,6 +181,12 @@ class AdditiveFrame:
             start += table.shape[1]
         return tuple(shapes), float(folded[-1])
 
+    def pair_weights(self, coefficients: Vector) -> Vector:
+        """Return what the product of two places adds to a score, for each pair."""
+        start = self.width - len(self.pairs)
+        weights = np.array([pair.weight for pair in self.pairs])
+        return np.asarray(coefficients[start : self.width] * weights / self.length)
+
 
 def make_frame(
     question: Marginals,
@@ -175,11 +195,13 @@ def make_frame(
     floor_noise: float,
     *,
     centred: bool = True,
+    with_pairs: bool = False,
 ) -> AdditiveFrame:
     """Return tables in one frame: features weigh less where their variance drowns in noise.
 
     ``floor_noise`` is the noise of a mean, in rows: that of a count for each part of a row. Unless
-    ``centred``, indicators of levels stay as they are.
+    ``centred``, indicators of levels stay as they are. Products of places are among the features
+    if ``with_pairs``, and if there are no more of them than of all others.
     """
     tables = [
         table_of_numbers(found, terms) if count is None else table_of_levels(found, centred=centred)
@@ -189,17 +211,26 @@ def make_frame(
     average = float(variances.mean()) if variances.size else 0.0
     floor = 3 * floor_noise / marginals.rows + average + 1e-12
     squares = variances if centred else np.concatenate([table.squares for table in tables])
+    pairs = tuple[PlacePair, ...]()
+    if with_pairs:
+        weight = PAIR_WEIGHT * math.sqrt(PRIOR_VARIANCE / (PRIOR_VARIANCE + floor))
+        found_pairs = pair_places([table.place for table in tables], weight)
+        pairs = found_pairs if len(found_pairs) <= variances.size else pairs
     squared = float((squares / (variances + floor)).sum())
+    squared += sum(pair.weight**2 for pair in pairs)
     return AdditiveFrame(
         tuple(table.entries / np.sqrt(table.variances + floor) for table in tables),
         math.sqrt(1 + max(squared, LEAST_SQUARED_LENGTH)),
         marginals.rows,
+        pairs=pairs,
     )
 
 
-def widest_frame(levels: Sequence[int | None]) -> int:
+def widest_frame(levels: Sequence[int | None], *, with_pairs: bool = False) -> int:
     """Return the most features that a frame can have, the constant included."""
-    return 1 + sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
+    most = sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
+    pairs = count_pairs(levels) if with_pairs else 0
+    return 1 + most + (pairs if pairs <= most else 0)  # more pairs are never made
 
 
 def temper_signal(signal: float, shares: Vector, noise_share: float) -> float:
