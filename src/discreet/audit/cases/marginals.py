@@ -62,7 +62,7 @@ def additive_model(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     ):
         second = None if "pairs" in name else 3
         yield exact_case(f"additive model{name}", mechanism, additive(second, 4, labels), spent,
-                         ends_pair(unit, [15.0, 15.0 if second is None else 2.0], marks))  # fmt: skip
+                         ends_pair(unit, [15.0, float(second or 16) - 1], marks))  # fmt: skip
 
 
 def additive(second: int | None, depth: int, labels: Labels) -> AdditiveProblem:
