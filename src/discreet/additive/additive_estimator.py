@@ -14,7 +14,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
 from discreet.additive.column_shape import ColumnShape
-from discreet.additive.monotone import make_monotone, read_directions
+from discreet.additive.monotone import read_directions
 from discreet.additive.pictures import draw_importance, draw_shapes
 from discreet.errors import InputError, PrivacyError
 from discreet.estimators.base import PrivateEstimator, fit_with_weights
@@ -109,7 +109,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     def _ask(self, fit: Fit) -> Asked:
         target, features = fit.need_target(), cast(CellFeatures, fit.features)
-        read_directions(self.monotone, self.column_names, features.columns)  # before it is paid for
+        directions = read_directions(self.monotone, self.column_names, features.columns)
         task = AdditiveTask(
             Marginals(features.levels, self._labels(target), max_rows=fit.shape.max_rows),
             self.objective.planned,
@@ -117,6 +117,7 @@ class AdditiveEstimator(PrivateEstimator):
             fit.unit,
             max_weight=self.max_weight,
             has_bands=bool(self.bands),
+            monotone=tuple(directions.items()),
             assumed=target.assumed,
         )
         asked = choose_additive(self._restate(task))
@@ -124,7 +125,7 @@ class AdditiveEstimator(PrivateEstimator):
         return replace(asked, facts=facts if fit.budget.is_private else (*facts, COUNTED))
 
     def _keep(self, asked: Asked, fit: Fit) -> None:
-        plan = asked.mechanism.plan(asked.question, fit.budget, fit.unit)  # public: the same one
+        plan = asked.plan or asked.mechanism.plan(asked.question, fit.budget, fit.unit)
         if not isinstance(plan, AdditiveModelPlan):
             raise PrivacyError("an additive model was fitted by another mechanism.")
         self._keep_shapes(plan, cast(CellFeatures, fit.features))
@@ -132,13 +133,9 @@ class AdditiveEstimator(PrivateEstimator):
     def _keep_shapes(self, plan: AdditiveModelPlan, features: CellFeatures) -> AdditiveRelease:
         """Keep what a release says, and return it as it was read."""
         read = plan.read(self.release_.value)
-        shapes, constant = read.shapes()
-        values = [np.atleast_2d(shape) for shape in shapes]
-        columns = features.columns
-        for place, rises in read_directions(self.monotone, self.column_names, columns).items():
-            values[place] = make_monotone(values[place], read.shares[place], rises)
+        shapes, constant = read.kept_shapes()
         bands = map(np.atleast_2d, read.bands()) if self.bands else ()
-        self.cell_values_ = np.hstack(values)
+        self.cell_values_ = np.hstack(shapes)
         self.cell_bands_ = np.hstack(list(bands)) if self.bands else None
         self.cell_shares_ = np.concatenate(read.shares)
         self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))

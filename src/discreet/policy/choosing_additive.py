@@ -32,6 +32,7 @@ class AdditiveTask:
     margin: float | None = None
     max_weight: float | None = None
     has_bands: bool = False
+    monotone: tuple[tuple[int, bool], ...] = ()
     counts_scores: bool = False
     expected_rows: int | None = None
     assumed: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ def choose_additive(task: AdditiveTask) -> Asked:
         RIDGES_OF_BANDS * ridge if task.has_bands else ridge,
         margin=task.margin,
         max_weight=task.max_weight,
+        monotone=task.monotone,
         assumed=task.assumed,
     )
     return Asked(problem, mechanism, reasons=reasons)
