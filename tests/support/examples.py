@@ -199,6 +199,7 @@ QUESTION_EXAMPLES = {
     CellCounts: [CellCounts(3), CellCounts((4, 2), max_rows=100)],
     AdditiveProblem: [
         AdditiveProblem(Marginals([None, 3], LabelSet([-1, 1])), ridge=2.0),
+        AdditiveProblem(Marginals([None], LabelSet([-1, 1])), ridge=2.0, monotone=((0, True),)),
     ],
     Marginals: [Marginals([None, 3]), Marginals([None], Interval(0, 1), depth=2)],
     FollowingCounts: [FollowingCounts(), FollowingCounts(4, (), has_halves=False, most_bins=2)],

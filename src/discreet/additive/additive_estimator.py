@@ -66,6 +66,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     learns = frozenset(["cell_values_", "cell_shares_", "cell_bands_", "intercept_"])
     must_declare: ClassVar[Declarations] = (("columns",),)
+    is_compared = True
 
     objective: ClassVar[type[AdditiveObjective[Any]]]
     """What is minimised: by it is known what the marginals settle."""

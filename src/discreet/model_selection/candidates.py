@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 from sklearn.base import BaseEstimator, clone
 
-from discreet.additive.additive_estimator import AdditiveEstimator
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.fit import refuse_undeclared
+from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.selected_model import SelectedModel
 from discreet.estimators.sparse_model import SparseModel
@@ -67,8 +67,8 @@ def make_model(estimator: Any, setting: Setting) -> PrivateEstimator:
         ) from None
     refuse_undeclared(model)
     model._check()
-    is_linear = not isinstance(model, AdditiveEstimator)
-    if is_linear and isinstance(model.margin_loss(), Pinball | SmoothedPinball):
+    loss = model.margin_loss() if isinstance(model, LinearEstimator) else None
+    if isinstance(loss, Pinball | SmoothedPinball):
         _refuse_kind(type(model).__name__)
     return model  # type: ignore[no-any-return]
 
@@ -81,10 +81,10 @@ def check_estimator(estimator: Any) -> None:
             f"{estimator if isinstance(estimator, type) else type(estimator).__name__}."
         )
     name = type(estimator).__name__
-    is_number = isinstance(estimator, LinearRegressorBase)
-    if is_number:
-        is_number = type(estimator).predict is LinearRegressorBase.predict
-    if not isinstance(estimator, LinearClassifierBase | AdditiveEstimator) and not is_number:
+    is_taken = isinstance(estimator, PrivateEstimator) and estimator.is_compared
+    if isinstance(estimator, LinearRegressorBase):
+        is_taken = type(estimator).predict is LinearRegressorBase.predict
+    if not isinstance(estimator, LinearClassifierBase) and not is_taken:
         _refuse_kind(name)
     if isinstance(estimator, SparseModel) and not isinstance(estimator, SelectedModel):
         raise InputError(
