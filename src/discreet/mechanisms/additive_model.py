@@ -210,7 +210,7 @@ def objective_of(question: AdditiveProblem) -> AdditiveObjective[Any]:
 
 
 def bounds_within(
-    question: AdditiveProblem, region: ConvexSet, width: int, labels: Labels
+    question: AdditiveProblem, region: ConvexSet, width: int, labels: Labels | None
 ) -> Bounds:
     """Return what is declared about rows of so many features within a region."""
     stated = question.bounds
