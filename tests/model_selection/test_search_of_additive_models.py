@@ -144,6 +144,13 @@ def test_few_rows_leave_parts_empty_and_nothing_fails(name, method, unit):
         assert found.fit(FRAME.head(count), MODELS[name][1][:count]).best_index_ in (0, 1)
 
 
+def test_odd_cells_decide_nothing():
+    odd, labels = FRAME.astype(object), TWO.astype(object)
+    odd.iloc[0], odd.iloc[1, 0], odd.iloc[2, 1], labels[3] = np.nan, np.inf, b"?", "never heard of"
+    found = search(rehearsal=None).fit(odd, labels)
+    assert found.best_index_ in (0, 1)
+
+
 def test_without_privacy_the_best_candidate_is_chosen():
     assert search(epsilon=math.inf, rehearsal=None).fit(FRAME, TWO).best_index_ == 1
 
