@@ -15,9 +15,9 @@ from sklearn.metrics import roc_auc_score
 
 from discreet import AdditiveClassifier, LinearClassifier, MemoryLedger
 from discreet.additive.cell_features import place
-from discreet.additive.monotone import make_monotone
 from discreet.artifact import load, save
 from discreet.errors import InputError, InputTypeError
+from discreet.mechanisms.summing.monotone_shapes import make_monotone
 from discreet.metrics import private_score
 from discreet.metrics.row_outputs import outputs_of
 from discreet.preprocessing import Category, Numeric

@@ -200,6 +200,7 @@ QUESTION_EXAMPLES = {
     AdditiveProblem: [
         AdditiveProblem(Marginals([None, 3], LabelSet([-1, 1])), ridge=2.0),
         AdditiveProblem(Marginals([None] * 2, Interval(0, 1)), ridge=2.0, interactions=True),
+        AdditiveProblem(Marginals([None], LabelSet([-1, 1])), ridge=2.0, monotone=((0, True),)),
     ],
     Marginals: [Marginals([None, 3]), Marginals([None], Interval(0, 1), depth=2)],
     FollowingCounts: [FollowingCounts(), FollowingCounts(4, (), has_halves=False, most_bins=2)],

@@ -14,7 +14,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.additive.cell_features import CellFeatures
 from discreet.additive.column_shape import ColumnShape
-from discreet.additive.monotone import make_monotone, read_directions
+from discreet.additive.monotone import read_directions
 from discreet.additive.pair_effect import (
     TOLD_SHARE,
     PairEffect,
@@ -82,6 +82,7 @@ class AdditiveEstimator(PrivateEstimator):
         ]
     )
     must_declare: ClassVar[Declarations] = (("columns",),)
+    is_compared = True
 
     objective: ClassVar[type[AdditiveObjective[Any]]]
     """What is minimised: by it is known what the marginals settle."""
@@ -133,7 +134,7 @@ class AdditiveEstimator(PrivateEstimator):
 
     def _ask(self, fit: Fit) -> Asked:
         target, features = fit.need_target(), cast(CellFeatures, fit.features)
-        read_directions(self.monotone, self.column_names, features.columns)  # before it is paid for
+        directions = read_directions(self.monotone, self.column_names, features.columns)
         task = AdditiveTask(
             Marginals(features.levels, self._labels(target), max_rows=fit.shape.max_rows),
             self.objective.planned,
@@ -142,6 +143,7 @@ class AdditiveEstimator(PrivateEstimator):
             max_weight=self.max_weight,
             has_bands=bool(self.bands),
             interactions=bool(self.interactions),
+            monotone=tuple(directions.items()),
             assumed=target.assumed,
         )
         asked = choose_additive(self._restate(task))
@@ -149,7 +151,7 @@ class AdditiveEstimator(PrivateEstimator):
         return replace(asked, facts=facts if fit.budget.is_private else (*facts, COUNTED))
 
     def _keep(self, asked: Asked, fit: Fit) -> None:
-        plan = asked.mechanism.plan(asked.question, fit.budget, fit.unit)  # public: the same one
+        plan = asked.plan or asked.mechanism.plan(asked.question, fit.budget, fit.unit)
         if not isinstance(plan, AdditiveModelPlan):
             raise PrivacyError("an additive model was fitted by another mechanism.")
         self._keep_shapes(plan, cast(CellFeatures, fit.features))
@@ -157,16 +159,12 @@ class AdditiveEstimator(PrivateEstimator):
     def _keep_shapes(self, plan: AdditiveModelPlan, features: CellFeatures) -> AdditiveRelease:
         """Keep what a release says, and return it as it was read."""
         read = plan.read(self.release_.value)
-        shapes, constant = read.shapes()
-        values = [np.atleast_2d(shape) for shape in shapes]
-        columns = features.columns
-        for place, rises in read_directions(self.monotone, self.column_names, columns).items():
-            values[place] = make_monotone(values[place], read.shares[place], rises)
+        shapes, constant = read.kept_shapes()
         bands = map(np.atleast_2d, read.bands()) if self.bands else ()
-        self.cell_values_ = np.hstack(values)
+        self.cell_values_ = np.hstack(shapes)
         self.cell_bands_ = np.hstack(list(bands)) if self.bands else None
         self.cell_shares_ = np.concatenate(read.shares)
-        self.pair_weights_, self.cell_places_ = keep_pairs(read, columns, features.ends)
+        self.pair_weights_, self.cell_places_ = keep_pairs(read, features.columns, features.ends)
         self.intercept_ = np.atleast_1d(np.asarray(constant, dtype=np.float64))
         return read
 

@@ -1,24 +1,14 @@
-"""Shapes that only rise, or only fall: the nearest such one to a released shape.
-
-The projection on a convex cone of L2 of the noisy marginal, so if the truth is monotone the error
-of a shape there never grows. It reads released numbers alone, and costs nothing.
-"""
+"""Which columns' shapes only rise, or only fall, as it is declared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sklearn.isotonic import isotonic_regression
-
-from discreet._types import Array, Vector
 from discreet.errors import InputError, InputTypeError
 from discreet.preprocessing import Category, Column
 
 WAYS = {"increasing": True, "decreasing": False}
-
-LEAST_WEIGHT = 1e-9
-"""Of a cell without rows, beside the shares of others."""
 
 
 def read_directions(
@@ -53,20 +43,3 @@ def read_directions(
             )
         found[place] = WAYS[way]
     return found
-
-
-def make_monotone(values: Array, shares: Vector, increasing: bool) -> Array:
-    """Return the nearest values that rise or fall, line by line; the last cell stays as it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> make_monotone(np.array([[0.0, 2.0, 1.0, 9.0]]), np.full(4, 0.25), increasing=True)
-    array([[0. , 1.5, 1.5, 9. ]])
-    """
-    projected = values.copy()
-    for line in projected:
-        line[:-1] = isotonic_regression(
-            line[:-1], sample_weight=shares[:-1] + LEAST_WEIGHT, increasing=increasing
-        )
-    return projected

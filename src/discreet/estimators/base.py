@@ -101,6 +101,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     is_reference: ClassVar[bool] = False
     """Whether it is there to be compared with, and not among the estimators for everyday use."""
 
+    is_compared: ClassVar[bool] = False
+    """Whether a search takes it beside linear models: its plan says how to count its errors."""
+
     finds_ranges: ClassVar[bool] = False
     """Whether a fit finds the ranges of columns of which public bounds alone are declared."""
 

@@ -351,9 +351,9 @@ TEXTS = {
     # Searches.
     "PrivateSearch.epsilon, delta": "The privacy budget of the whole search.",
     "PrivateSearch.estimator": (
-        "A linear classifier or regressor of this library, not fitted, without a ledger. Its "
-        "``epsilon``, ``delta``, ``unit``, ``max_rows`` and ``verbose`` are replaced by those of "
-        "the search."
+        "A linear or additive classifier or regressor of this library, not fitted, without a "
+        "ledger. Its ``epsilon``, ``delta``, ``unit``, ``max_rows`` and ``verbose`` are replaced "
+        "by those of the search."
     ),
     "PrivateSearch.method": (
         '``"split"``: each candidate is fitted to a secret part of the rows by itself, with the '

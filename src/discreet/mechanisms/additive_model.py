@@ -12,7 +12,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import PrivacyError
-from discreet.geometry import ConvexSet, L2Ball
+from discreet.geometry import ConvexSet, L2Ball, LinfBall
 from discreet.mechanisms.additive_objectives import (
     AdditiveObjective,
     NumericTarget,
@@ -44,6 +44,9 @@ MARGINAL_SHARE = 0.09
 
 PURE_SHARE = 0.1
 """The share of a pure epsilon that goes into the marginals."""
+
+WIDEST = 1e100
+"""Scores are not clipped: tables and constants are numbers, and far smaller."""
 
 MOST_FITS = 100
 """Of one release; the noise of each grows with the root of their number."""
@@ -167,6 +170,17 @@ class AdditiveModelPlan(Plan):
             one = self.second.objective_noise
         return one / math.sqrt(self.fits)
 
+    def rows_of_model(self, rows: OpenRows, value: Any) -> OpenRows:
+        """Return the scores of rows as they are, one for each problem: private."""
+        scoring, question = self.read(value).scoring(), self.question
+        labels, problems = question.marginals.labels, self.objective.problems
+        return rows.transform(
+            scoring.apply, bounds_within(question, LinfBall(WIDEST), problems, labels)
+        )
+
+    def coefficients_of_model(self, value: Any) -> Array:
+        return np.eye(self.objective.problems)
+
     def read(self, released: Vector) -> AdditiveRelease:
         """Take a release apart: public."""
         return self._read_in(*self.settle_from(released), released)
@@ -181,7 +195,10 @@ class AdditiveModelPlan(Plan):
         unit, centre = objective.to_units(settings)
         counts = None if self.counts is None else np.asarray(released[end:])
         shares = tuple(column.shares for column in self.marginals(released).columns)
-        return AdditiveRelease(frame, settings, coefficients, shares, unit, centre, counts)
+        monotone = self.question.monotone
+        return AdditiveRelease(
+            frame, settings, coefficients, shares, unit, centre, counts, monotone
+        )
 
     def shapes(self, released: Vector) -> tuple[tuple[Array, ...], Any]:
         """Return what each cell of every column adds to a score, and the constant: public.
@@ -207,7 +224,7 @@ def widest_of(question: AdditiveProblem) -> int:
 
 
 def bounds_within(
-    question: AdditiveProblem, region: ConvexSet, width: int, labels: Labels
+    question: AdditiveProblem, region: ConvexSet, width: int, labels: Labels | None
 ) -> Bounds:
     """Return what is declared about rows of so many features within a region."""
     stated = question.bounds

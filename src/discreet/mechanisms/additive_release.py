@@ -13,6 +13,7 @@ from discreet._types import Array, Vector
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame
+from discreet.mechanisms.summing.monotone_shapes import make_monotone
 
 COVER = 0.95
 """How often a band covers a shape without noise."""
@@ -24,7 +25,7 @@ class AdditiveRelease:
 
     ``shares`` are those of the cells of each column, under which shapes have no mean; ``unit`` and
     ``centre`` make scores of sums; ``counts`` are of rows by class and score, None if
-    they were not asked for.
+    they were not asked for; ``monotone`` says which shapes are kept as the nearest that go one way.
     """
 
     frame: AdditiveFrame
@@ -34,6 +35,7 @@ class AdditiveRelease:
     unit: float
     centre: float
     counts: Vector | None
+    monotone: tuple[tuple[int, bool], ...] = ()
 
     def shapes(self) -> tuple[tuple[Array, ...], Any]:
         """Return what each cell of every column adds to a score, and the constant.
@@ -52,6 +54,23 @@ class AdditiveRelease:
         """
         averages = self.coefficients.mean(axis=1)
         return self.unit * np.stack([self.frame.pair_weights(each) for each in averages])
+
+    def kept_shapes(self) -> tuple[list[Array], Vector]:
+        """Return shapes and constants that a model scores by: a line for each problem."""
+        shapes, constant = self.shapes()
+        kept = [np.atleast_2d(shape) for shape in shapes]
+        for place, rises in self.monotone:
+            kept[place] = make_monotone(kept[place], self.shares[place], rises)
+        return kept, np.atleast_1d(np.asarray(constant, dtype=np.float64))
+
+    def scoring(self) -> CellScores:
+        """Return what makes scores of cells."""
+        shapes, constants = self.kept_shapes()
+        frames = [
+            scores_of(self.frame, tuple(shape[problem] for shape in shapes), weights)
+            for problem, weights in enumerate(self.pair_weights())
+        ]
+        return CellScores(tuple(frames), constants)
 
     def _fold(self, coefficients: Vector) -> tuple[tuple[Array, ...], float]:
         shapes, constant = self.frame.shapes(coefficients)
@@ -101,3 +120,19 @@ def limits_of(scores: AdditiveFrame) -> Box:
     lowest = [*(float(table.min()) for table in scores.tables), *(-size for size in pairs)]
     largest = [*(float(table.max()) for table in scores.tables), *pairs]
     return Box([*lowest, 1.0], [*largest, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class CellScores:
+    """What makes scores of cells, one for each problem: lookups, added in the order of columns."""
+
+    frames: tuple[AdditiveFrame, ...]
+    constants: Vector
+
+    def apply(self, cells: Any) -> Array:
+        """Return the scores of rows, each a function of its row alone, to the last bit."""
+        scores = np.tile(self.constants, (cells.shape[0], 1))
+        for score, frame in zip(scores.T, self.frames, strict=True):
+            for part in frame.apply(cells).T[:-1]:
+                score += part
+        return scores

@@ -124,6 +124,16 @@ class Plan(ABC):
         """
         return rows
 
+    def coefficients_of_model(self, value: Any) -> Array | None:
+        """Return what ``rows_of_model`` are multiplied by; None for the mechanism's coefficients.
+
+        Parameters
+        ----------
+        value
+            What this plan has released.
+        """
+        return None
+
     @property
     def objective_noise(self) -> float:
         """The standard deviation of the noise in a coordinate of an objective's slope."""

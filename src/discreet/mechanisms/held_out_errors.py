@@ -43,8 +43,10 @@ class PlannedModel:
         """Return the errors of a fitted model on other rows: private."""
         bounds = self.candidate.question.bounds
         seen = self.plan.rows_of_model(self._own(rows, bounds), value)
-        coefficients = np.atleast_2d(self.mechanism.coefficients(value))
-        return count_errors(seen, coefficients, bounds.labels)
+        coefficients = self.plan.coefficients_of_model(value)
+        if coefficients is None:
+            coefficients = self.mechanism.coefficients(value)
+        return count_errors(seen, np.atleast_2d(coefficients), bounds.labels)
 
     def _own(self, rows: OpenRows, bounds: Bounds) -> OpenRows:
         start, stop = self.candidate.start, self.candidate.stop

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from sklearn.base import BaseEstimator, clone
 
 from discreet.errors import InputError, InputTypeError
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.fit import refuse_undeclared
 from discreet.estimators.linear import LinearEstimator
@@ -50,7 +51,7 @@ def list_settings(given: Iterable[Mapping[str, Any]]) -> list[Setting]:
     return settings
 
 
-def make_model(estimator: Any, setting: Setting) -> LinearEstimator:
+def make_model(estimator: Any, setting: Setting) -> PrivateEstimator:
     """Return one candidate, not fitted, with the parameters of its setting."""
     own = dict(setting)
     chosen = own.pop(CHOSEN, estimator)
@@ -66,7 +67,8 @@ def make_model(estimator: Any, setting: Setting) -> LinearEstimator:
         ) from None
     refuse_undeclared(model)
     model._check()
-    if isinstance(model.margin_loss(), Pinball | SmoothedPinball):
+    loss = model.margin_loss() if isinstance(model, LinearEstimator) else None
+    if isinstance(loss, Pinball | SmoothedPinball):
         _refuse_kind(type(model).__name__)
     return model  # type: ignore[no-any-return]
 
@@ -79,10 +81,10 @@ def check_estimator(estimator: Any) -> None:
             f"{estimator if isinstance(estimator, type) else type(estimator).__name__}."
         )
     name = type(estimator).__name__
-    is_number = isinstance(estimator, LinearRegressorBase)
-    if is_number:
-        is_number = type(estimator).predict is LinearRegressorBase.predict
-    if not isinstance(estimator, LinearClassifierBase) and not is_number:
+    is_taken = isinstance(estimator, PrivateEstimator) and estimator.is_compared
+    if isinstance(estimator, LinearRegressorBase):
+        is_taken = type(estimator).predict is LinearRegressorBase.predict
+    if not isinstance(estimator, LinearClassifierBase) and not is_taken:
         _refuse_kind(name)
     if isinstance(estimator, SparseModel) and not isinstance(estimator, SelectedModel):
         raise InputError(
@@ -102,8 +104,8 @@ def check_estimator(estimator: Any) -> None:
 
 def _refuse_kind(name: str) -> NoReturn:
     raise InputError(
-        "a search compares linear classifiers by their errors, and linear models of numbers by "
-        f"their distance from the target; {name} is neither."
+        "a search compares linear and additive classifiers by their errors, and such models of "
+        f"numbers by their distance from the target; {name} is neither."
     )
 
 

@@ -19,7 +19,6 @@ from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import Declarations, with_fields
 from discreet.estimators.fit import Fit
-from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.targets import LabelTarget
 from discreet.mechanisms import Mechanism, RepeatAndSelect, TrainAndChoose
 from discreet.mechanisms.repeat_and_select import SIZES
@@ -48,7 +47,7 @@ MOST_LISTED = 30
 class Contestant:
     """A candidate model, what is asked for it, and who answers."""
 
-    model: LinearEstimator
+    model: PrivateEstimator
     asked: Asked
     fit: Fit
 
@@ -117,7 +116,7 @@ class PrivateSearch(PrivateEstimator):
         mean = max(2.0, float(len(self.candidates_))) if self.trials is None else self.trials
         return TrialLaw.with_mean(mean, self.shape)
 
-    def _model(self, setting: Setting, budget: Budget, share: float) -> LinearEstimator:
+    def _model(self, setting: Setting, budget: Budget, share: float) -> PrivateEstimator:
         """Return a candidate as it is fitted: the promise is that of the search."""
         model = make_model(self.estimator, setting)
         shared = {
@@ -130,7 +129,7 @@ class PrivateSearch(PrivateEstimator):
         model.set_params(**shared)
         return model
 
-    def _models(self, budget: Budget, share: float = 1.0) -> list[LinearEstimator]:
+    def _models(self, budget: Budget, share: float = 1.0) -> list[PrivateEstimator]:
         return [self._model(setting, budget, share) for setting in self.candidates_]
 
     def feature_map(self) -> SideBySide:
@@ -165,7 +164,9 @@ class PrivateSearch(PrivateEstimator):
             try:
                 asked = self._ask_for(replace(fit, budget=own), facts, widths)
                 if method != "split":  # whether it can be planned: public arithmetic
-                    asked.mechanism.plan(asked.question, fit.budget, fit.unit)
+                    asked = _settle(
+                        asked, asked.mechanism.plan(asked.question, fit.budget, fit.unit)
+                    )
             except CalibrationError as error:
                 refusal = refusal or error
             else:
@@ -235,9 +236,16 @@ class PrivateSearch(PrivateEstimator):
         contestants = []
         for model, features, width in zip(models, maps, widths, strict=True):
             shape = Shape(width, most, fit.shape.labels)
+            self._name_columns(model)
             own = replace(fit, features=features, shape=shape)
             contestants.append(Contestant(model, model._ask(own), own))
         return tuple(contestants)
+
+    def _name_columns(self, model: Any) -> None:
+        """Tell a candidate which columns the search has seen."""
+        model.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
 
     def _mechanism(
         self, method: str, fitted: tuple[Contestant, ...], final: tuple[Contestant, ...]
@@ -262,9 +270,6 @@ class PrivateSearch(PrivateEstimator):
             return
         chosen = asked.contestants[self.best_index_]
         model: Any = chosen.model
-        model.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            model.feature_names_in_ = self.feature_names_in_
         model.release_ = replace(self.release_, value=value)
         model.privacy_ = self.privacy_
         model._keep(chosen.asked, chosen.fit)
@@ -326,6 +331,15 @@ class PrivateSearch(PrivateEstimator):
             tags.estimator_type = own.estimator_type
             tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
         return tags
+
+
+def _settle(asked: AskedSearch, plan: Any) -> AskedSearch:
+    """Return what is asked with the plan of each candidate, by which its release is read."""
+    contestants = tuple(
+        replace(one, asked=replace(one.asked, plan=model.final))
+        for one, model in zip(asked.contestants, plan.models, strict=True)
+    )
+    return replace(asked, contestants=contestants)
 
 
 def _wide_bounds(fit: Fit, labels: Labels | None) -> Bounds:

@@ -33,6 +33,7 @@ class AdditiveTask:
     max_weight: float | None = None
     has_bands: bool = False
     interactions: bool = False
+    monotone: tuple[tuple[int, bool], ...] = ()
     counts_scores: bool = False
     expected_rows: int | None = None
     assumed: tuple[str, ...] = ()
@@ -77,6 +78,7 @@ def choose_additive(task: AdditiveTask) -> Asked:
         margin=task.margin,
         max_weight=task.max_weight,
         interactions=task.interactions,
+        monotone=task.monotone,
         assumed=task.assumed,
     )
     return Asked(problem, mechanism, reasons=reasons)

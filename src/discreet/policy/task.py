@@ -17,6 +17,7 @@ from discreet.mechanisms import (
     AcceleratedGradient,
     Mechanism,
     NoisyGradient,
+    Plan,
     PrivateStandardisation,
 )
 from discreet.mechanisms.private_standardisation import GAUSSIAN_SHARE
@@ -50,6 +51,7 @@ class Asked:
     facts: tuple[Fact, ...] = ()
     reasons: tuple[str, ...] = ()
     is_softmax: bool = False  # of several classes: learnt at once, and not one-vs-rest
+    plan: Plan | None = None  # the one that is run, where it is known; None to plan by the budget
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ class AdditiveProblem(Question):
     interactions
         Whether products of the places of two columns of numbers may be among the functions, if
         the marginals say that there is signal enough for them.
+    monotone
+        Columns of numbers whose functions go one way: the place of each, and whether it rises.
     assumed
         What whoever asks took as public because it was found in the data.
 
@@ -55,6 +57,7 @@ class AdditiveProblem(Question):
     margin: float | None = None
     max_weight: float | None = None
     interactions: bool = False
+    monotone: tuple[tuple[int, bool], ...] = ()
     assumed: tuple[str, ...] = ()
     bounds: Bounds = field(init=False, repr=False)
 
@@ -73,6 +76,9 @@ class AdditiveProblem(Question):
             _checks.not_negative(margin=self.margin)
             if is_number:
                 raise InputError("a margin is for classes; leave it out.")
+        numbers = [place for place, count in enumerate(self.marginals.levels) if count is None]
+        if not {place for place, _ in self.monotone} <= {*numbers}:
+            raise InputError(f"monotone must name columns of numbers, which are {numbers}.")
         object.__setattr__(self, "ridge", float(self.ridge))
         if self.max_weight is not None:
             weight = _checks.positive_number(max_weight=self.max_weight)
