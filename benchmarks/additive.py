@@ -149,7 +149,7 @@ def _scores(
             theirs = peers.get(name, {}).get(f"{epsilon:g}")
             parts.append(
                 f"{ours[0].mean():.3f} / **{ours[1].mean():.3f}** ({change.mean:+.3f} ± "
-                f"{change.error:.3f}) / {f'{theirs[place]:.3f}' if theirs else '-'}"
+                f"{change.error:.3f}) / {f'{theirs[place][0]:.3f}' if theirs else '-'}"
             )
         else:
             ceiling = [peers.get(name, {}).get(peer) for peer in ("EBM", "boosting")]
