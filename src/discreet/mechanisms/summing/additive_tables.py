@@ -153,7 +153,7 @@ class AdditiveFrame:
         for column, table in enumerate(self.tables):
             places = np.rint(cells[:, column]).astype(np.int64)
             stop = start + table.shape[1]
-            features[:, start:stop] = (table / self.length)[places]
+            features[:, start:stop] = (table / self.length).take(places, axis=0)
             start = stop
         features[:, -1] = 1 / self.length
         return features
