@@ -182,8 +182,6 @@ def place_numbers(values: Array, low: float, high: float, depth: int) -> Integer
     cells: Integers = ((inside - low) * (2**depth / (high - low))).astype(np.int64)
     np.minimum(cells, 2**depth - 1, out=cells)  # within rounding of the cell; edges decide
     ends = np.concatenate([[-np.inf], edges, [np.inf]])
-    cells -= inside < ends[cells]
-    cells += inside >= ends[cells + 1]
     odd = np.flatnonzero((inside < ends[cells]) | (inside >= ends[cells + 1]))
     cells[odd] = np.searchsorted(edges, inside[odd], side="right")
     cells[is_missing] = 2**depth
