@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -66,10 +66,16 @@ class RowsObjective:
         self.dimension = linear.size
         self.strong_convexity = problem.ridge
         # A Hessian is a product of matrices, which runs at a better rate than one with a vector.
-        self.passes_per_hessian = self.dimension / 40 if self.dimension <= DENSE_WIDTH else 0.0
+        self.passes_per_hessian = self.dimension / self.columns_a_pass if self.dimension <= DENSE_WIDTH else 0.0
         self._is_costly = rows.is_streamed and self.dimension <= DENSE_WIDTH
         self._last: _Evaluation | None = None
         self._hessians = PASSES_WITH_HESSIAN if self.dimension <= HESSIAN_BESIDE else 0
+
+    columns_a_pass: ClassVar[int] = 40
+    """How many columns make a Hessian as dear as one pass more."""
+
+    rough_progress: ClassVar[float] = 1e-4
+    """How much smaller the gradient of few rows has to become before all rows are looked at."""
 
     @property
     def count(self) -> int:
@@ -199,19 +205,22 @@ class RowsObjective:
             return point
         with SINGLE_PRODUCTS if self._is_costly else nullcontext():
             _, gradient = rough.value_and_gradient(point)
-            enough = 1e-4 * float(np.linalg.norm(gradient))
+            enough = self.rough_progress * float(np.linalg.norm(gradient))
             return newton(rough, point, tolerance=enough, most_steps=20).point
 
     @cached_property
     def _thin_objective(self) -> RowsObjective | None:
         """The objective of some of the rows, each standing for several; None if they are few."""
         count = self._rows.count
-        wanted = max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
-        step = count // wanted
+        step = count // self._fewest(count)
         if step < 2 or self._weight != 1.0:
             return None
         thin = self._rows.subsample(step)
-        return RowsObjective(self._problem, thin, self._linear, weight=count / thin.count)
+        return type(self)(self._problem, thin, self._linear, weight=count / thin.count)
+
+    def _fewest(self, count: int) -> int:
+        """Return how few rows may stand for all."""
+        return max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
 
 
 def _inverse(hessian: Array) -> Inverse:
