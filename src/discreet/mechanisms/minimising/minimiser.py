@@ -80,7 +80,7 @@ from discreet.errors import CalibrationError, PrivacyError
 from discreet.geometry.limits import UNIT
 from discreet.losses import Loss
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS, DENSE_WIDTH, RowsObjective
-from discreet.mechanisms.minimising.swift_objective import SwiftObjective
+from discreet.mechanisms.minimising.swift_objective import MANY_ROWS, SwiftObjective
 from discreet.questions.problem import Problem
 from discreet.solvers import (
     accelerated_gradient,
@@ -125,7 +125,8 @@ class Minimiser:
     ``linear_bound`` bounds the norm of the linear term, and ``linear_error`` how far the one in
     use is from the ideal one. With ``most_ridge`` the certificate is for every ridge from that of
     the problem up to it: the errors of gradients are those of the largest, the modulus that they
-    are divided by is the smallest. If it ``is_swift``, single floats help to find the point.
+    are divided by is the smallest. If it ``is_swift``, single floats help to
+    find the point among many rows.
     """
 
     problem: Problem  # with a finite radius
@@ -271,8 +272,8 @@ class Minimiser:
         if linear.size > DENSE_WIDTH:
             # Wide rows: only what rows touch has to move from where the linear term alone leads.
             start -= linear / problem.ridge
-        swift, aim = objective, AIM
-        if self.is_swift:
+        swift, aim = objective, AIM  # only the time it takes depends on which
+        if self.is_swift and rows.count >= MANY_ROWS:
             swift, aim = SwiftObjective(problem, rows, linear), SWIFT_AIM
         point = newton(swift, start, tolerance=aim * self.tolerance).point
         if self._is_certified(objective, point):

@@ -1,13 +1,12 @@
-"""The same objective with rougher help, for rows of many features: its Hessians are single floats.
+"""An objective for rows of many features: its help is rougher, what is found as good.
 
-What Newton's method finds with it is certified like any other point, in double precision.
+Newton's method asks it for Hessians in single precision and begins with very few rows. The point
+that comes of it is certified as any other, by gradients in double precision.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
-
-import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import Block
@@ -17,12 +16,16 @@ from discreet.mechanisms.minimising.rows_objective import DENSE_WIDTH, RowsObjec
 FEWEST_ROWS, ROWS_A_COLUMN = 4096, 50
 """How few rows stand for all at first."""
 
+MANY_ROWS = 2 * FEWEST_ROWS
+"""Below, no rows can stand for all, and there is little to be gained."""
+
 
 class SwiftObjective(RowsObjective):
-    """An objective whose Hessians are of single precision, from all rows or from very few."""
+    """The same sum of losses, with Hessians in single precision."""
 
     columns_a_pass: ClassVar[int] = 20
     rough_progress: ClassVar[float] = 1e-2
+    loadings: ClassVar[tuple[float, ...]] = (*RowsObjective.loadings, 2.0**-22)
 
     def hessian(self, point: Vector) -> Array:
         loss = self._problem.loss
