@@ -55,7 +55,7 @@ class ColumnTable:
 
 
 def tables_of_numbers(found: Sequence[ColumnShares], terms: int) -> Iterator[ColumnTable]:
-    """Yield of each column place and cosines of half rank, half place, orthonormal under its shares.
+    """Yield place and cosines of half rank, half place, orthonormal under each column's shares.
 
     Missing values have zeros, and a feature of their own if they stand out of the noise.
     """
@@ -113,7 +113,7 @@ def _functions(known: Array, terms: int) -> list[Array]:
         rest = function - _mean(known, function)
         own = _mean(known, rest**2)
         for other in found:
-            rest = rest - _mean(known, rest * other) * other
+            rest = rest - _mean(known * rest, other) * other
         left = _mean(known, rest**2)
         keeps = left >= KEPT_VARIANCE * np.maximum(own, LEAST_VARIANCE)
         found.append(np.where(keeps, rest / np.sqrt(np.where(keeps, left, 1.0)), 0.0))
