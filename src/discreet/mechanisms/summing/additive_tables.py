@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._types import Array, Vector
+from discreet._types import Array, Booleans, Vector
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
 from discreet.questions import Marginals
@@ -107,7 +107,7 @@ def _functions(known: Array, terms: int) -> list[Array]:
     middle = (np.arange(cells) + 0.5) / cells
     place = np.clip((middle - low / cells) / ((high + 1 - low) / cells), 0.0, 1.0)
     mixed = (reached - known / 2 + place) / 2
-    found, is_kept = list[Array](), list[Array]()
+    found, is_kept = list[Array](), list[Booleans]()
     for term in range(1, terms + 1):
         function = place if term == 1 else np.cos(np.pi * term * mixed)
         rest = function - _mean(known, function)

@@ -109,8 +109,9 @@ def join_splits(splits: Array, total: float | Vector, deviations: Vector) -> Arr
 
     From the whole range downwards, of one column or of several, a line each. Of t rows in a node,
     a left share that could be anything between 0 and 1 has the variance :math:`t^2/3` as a
-    difference, so the best linear estimate of the difference is :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal,
-    and stretches without rows stay empty.
+    difference, so the best linear estimate of the difference is
+    :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal, and stretches
+    without rows stay empty.
 
     Examples
     --------
