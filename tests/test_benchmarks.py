@@ -199,7 +199,9 @@ def test_additive_models_are_set_beside_linear_ones_and_private_boosting(benchma
     for kind, auc in (("Linear", 0.8), ("Additive", 0.85)):
         for epsilon in (0.1, 0.3, 1.0, 3.0):
             cells.fill(Cell("heart", kind, epsilon, "1"), 2, lambda seed, auc=auc: [auc, 0.4, 0.1])
-    told = additive.page(cells, {"heart": {"1": [[0.81, 0.0], [0.5, 0.0]], "EBM": [0.9, 0.3]}}, tmp_path)
+    told = additive.page(
+        cells, {"heart": {"1": [[0.81, 0.0], [0.5, 0.0]], "EBM": [0.9, 0.3]}}, tmp_path
+    )
     (line, loss) = [line for line in told.splitlines() if line.startswith("| heart")]
     assert line.count("0.800 / **0.850** (+0.050 ± 0.000)") == 4
     assert "/ 0.810 |" in line

@@ -141,7 +141,7 @@ class CellFeatures(FeatureMap):
 def read_cells(scaler: BoundedScaler, columns: list[Column], X: Any) -> Array:
     """Return the cell of each value, as numbers."""
     listed = scaler.read_columns(X)
-    cells = np.empty((_count(listed[0]), len(columns)))
+    cells = np.empty((_count(listed[0]), len(columns)), order="F")  # they are read by column
     for target, column, values in zip(cells.T, columns, listed, strict=True):
         target[:] = place(column, values)
     return cells

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -88,14 +90,15 @@ class AdditiveModelPlan(Plan):
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         numbers = self.noise.hide(self.noise.layout.count(rows), noise)[0]
-        frame, settings = self.settle_from(numbers)  # public: made of noisy numbers alone
+        marginals = self.marginals(numbers)  # public from here on: made of noisy numbers alone
+        frame, settings = self._settle(marginals)
         coefficients = self.run_in(frame, settings, rows, noise)
         padded = np.zeros((*coefficients.shape[:-1], self.widest))
         padded[..., : coefficients.shape[-1]] = coefficients
         value = np.concatenate([numbers, astuple(settings), padded.ravel()])
         if self.counts is None:
             return value
-        read = self._read_in(frame, settings, value)
+        read = self._read_in(frame, settings, marginals, value)
         return np.append(value, self._count_scores(rows, read, noise))
 
     def run_in(self, frame: AdditiveFrame, settings: Any, rows: OpenRows, noise: Noise) -> Array:
@@ -130,17 +133,20 @@ class AdditiveModelPlan(Plan):
 
     def settle_from(self, released: Vector) -> tuple[AdditiveFrame, Any]:
         """Return the frame and the objective's settings that noisy marginals give: public."""
-        marginals, objective = self.marginals(released), self.objective
+        return self._settle(self.marginals(released))
+
+    def _settle(self, marginals: ReleasedMarginals) -> tuple[AdditiveFrame, Any]:
+        objective = self.objective
         singles = sum(1 if count is None else count for count in self.question.marginals.levels)
-        noise = self._noise_in(self._frame(marginals, 1))
+        noise = self._noise_in(partial(self._frame, marginals, 1))
         signal = marginals.rows / (noise * singles) if noise else math.inf
         terms = objective.terms(signal, marginals)
         frame = self._frame(marginals, terms)
         if self.question.interactions:
             paired = self._frame(marginals, terms, with_pairs=True)
-            if objective.can_tell_pairs(paired, marginals.rows, self._noise_in(paired)):
+            if objective.can_tell_pairs(paired, marginals.rows, self._noise_in(lambda: paired)):
                 frame = paired
-        settings = objective.settle_in(frame, marginals, self._noise_in(frame))
+        settings = objective.settle_in(frame, marginals, self._noise_in(lambda: frame))
         return replace(frame, length=settings.length), settings
 
     def _frame(
@@ -159,12 +165,13 @@ class AdditiveModelPlan(Plan):
         # Where more of the norm is kept than is typical, so much more is kept of the sum.
         return replace(frame, region=region_of(frame.typical_sum(marginals), frame.width + 1))
 
-    def _noise_in(self, frame: AdditiveFrame) -> float:
-        """Return the noise in a coordinate of the slope.
+    def _noise_in(self, make_frame: Callable[[], AdditiveFrame]) -> float:
+        """Return the noise in a coordinate of the slope; a frame is made if it depends on it.
 
         Repeats are averaged, and that leaves the noise of one with all of a Gaussian budget.
         """
         if isinstance(self.second, PureSecond):
+            frame = make_frame()
             one = self.second.noise_in(self._bounds(frame.region, frame.width + 1))
         else:
             one = self.second.objective_noise
@@ -183,9 +190,12 @@ class AdditiveModelPlan(Plan):
 
     def read(self, released: Vector) -> AdditiveRelease:
         """Take a release apart: public."""
-        return self._read_in(*self.settle_from(released), released)
+        marginals = self.marginals(released)
+        return self._read_in(*self._settle(marginals), marginals, released)
 
-    def _read_in(self, frame: AdditiveFrame, settings: Any, released: Vector) -> AdditiveRelease:
+    def _read_in(
+        self, frame: AdditiveFrame, settings: Any, marginals: ReleasedMarginals, released: Vector
+    ) -> AdditiveRelease:
         """Take a release apart whose frame and settings are known."""
         objective = self.objective
         start = self.noise.layout.kinds.size + objective.settled
@@ -194,7 +204,7 @@ class AdditiveModelPlan(Plan):
         coefficients = np.reshape(released[start:end], shape)[..., : frame.width + 1]
         unit, centre = objective.to_units(settings)
         counts = None if self.counts is None else np.asarray(released[end:])
-        shares = tuple(column.shares for column in self.marginals(released).columns)
+        shares = tuple(column.shares for column in marginals.columns)
         monotone = self.question.monotone
         return AdditiveRelease(
             frame, settings, coefficients, shares, unit, centre, counts, monotone

@@ -6,13 +6,13 @@ A row becomes its entries of the tables: lookups, each row by itself to the last
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet._types import Array, Vector
+from discreet._types import Array, Booleans, Vector
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.mechanisms.summing.place_pairs import (
     PAIR_WEIGHT,
@@ -61,21 +61,27 @@ class ColumnTable:
         return np.asarray(self.variances + means**2)
 
 
-def table_of_numbers(found: ColumnShares, terms: int) -> ColumnTable:
-    """Return the place and cosines of half rank, half place, orthonormal under the marginal.
+def tables_of_numbers(found: Sequence[ColumnShares], terms: int) -> Iterator[ColumnTable]:
+    """Yield place and cosines of half rank, half place, orthonormal under each column's shares.
 
     Missing values have zeros, and a feature of their own if they stand out of the noise.
     """
-    known = found.known
-    functions = _functions(known, terms)
+    if not found:
+        return
+    functions = _functions(np.stack([column.known for column in found]), terms)
+    for column, table in zip(found, functions, strict=True):
+        yield _table_of(column, table)
+
+
+def _table_of(found: ColumnShares, functions: Array) -> ColumnTable:
     variances = PRIOR_VARIANCE / np.arange(1, functions.shape[1] + 1) ** 2.0
-    entries = np.zeros((known.size + 1, functions.shape[1]))
+    entries = np.zeros((len(functions) + 1, functions.shape[1]))
     entries[:-1] = functions * np.sqrt(variances)
     place = np.append(functions[:, 0], 0.0) if functions.size else None
     if not found.shows_last:
         return ColumnTable(entries, variances, found.shares, place)
     missing = float(found.shares[-1])
-    own = np.full((known.size + 1, 1), -missing)
+    own = np.full((len(functions) + 1, 1), -missing)
     own[-1] += 1.0
     variances = np.append(variances, missing * (1 - missing))
     return ColumnTable(np.hstack([entries, own]), variances, found.shares, place)
@@ -97,28 +103,35 @@ def table_of_levels(found: ColumnShares, *, centred: bool = True) -> ColumnTable
     return ColumnTable(entries, variances[:-1], shares)
 
 
-def _functions(known: Vector, terms: int) -> Array:
-    """Return functions of cells, centred and orthonormal under their shares, one a column."""
-    cells = known.size
-    reached = np.cumsum(known)
-    low = int(np.searchsorted(reached, TAIL))
-    high = min(int(np.searchsorted(reached, 1 - TAIL)), cells - 1)
+def _functions(known: Array, terms: int) -> list[Array]:
+    """Return functions of cells, centred and orthonormal under the shares, of each column.
+
+    ``known`` has a line for each column; those that are dropped are zeros meanwhile.
+    """
+    cells = known.shape[1]
+    reached = np.cumsum(known, axis=1)
+    low = (reached < TAIL).sum(axis=1, keepdims=True)
+    high = np.minimum((reached < 1 - TAIL).sum(axis=1, keepdims=True), cells - 1)
     middle = (np.arange(cells) + 0.5) / cells
     place = np.clip((middle - low / cells) / ((high + 1 - low) / cells), 0.0, 1.0)
     mixed = (reached - known / 2 + place) / 2
-    kept = list[Vector]()
+    found, is_kept = list[Array](), list[Booleans]()
     for term in range(1, terms + 1):
         function = place if term == 1 else np.cos(np.pi * term * mixed)
-        rest = function - (known * function).sum()
-        own = float((known * rest**2).sum())
-        for other in kept:
-            rest = rest - (known * rest * other).sum() * other
-        left = float((known * rest**2).sum())
-        if left >= KEPT_VARIANCE * max(own, LEAST_VARIANCE):
-            kept.append(rest / math.sqrt(left))
-    if not kept:
-        return np.zeros((cells, 0))
-    return np.clip(np.column_stack(kept), -LARGEST_ENTRY, LARGEST_ENTRY)
+        rest = function - _mean(known, function)
+        own = _mean(known, rest**2)
+        for other in found:
+            rest = rest - _mean(known * rest, other) * other
+        left = _mean(known, rest**2)
+        keeps = left >= KEPT_VARIANCE * np.maximum(own, LEAST_VARIANCE)
+        found.append(np.where(keeps, rest / np.sqrt(np.where(keeps, left, 1.0)), 0.0))
+        is_kept.append(keeps[:, 0])
+    cut = np.clip(np.stack(found, axis=2), -LARGEST_ENTRY, LARGEST_ENTRY)
+    return [table[:, keeps] for table, keeps in zip(cut, np.stack(is_kept, axis=1), strict=True)]
+
+
+def _mean(known: Array, function: Array) -> Array:
+    return np.asarray((known * function).sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +178,7 @@ class AdditiveFrame:
         start = 0
         for column, table in enumerate(self.tables):
             stop = start + table.shape[1]
-            features[:, start:stop] = (table / self.length)[cells[:, column]]
+            features[:, start:stop] = (table / self.length).take(cells[:, column], axis=0)
             start = stop
         for offset, pair in enumerate(self.pairs):
             features[:, start + offset] = pair.apply(cells, 1 / self.length)
@@ -203,9 +216,11 @@ def make_frame(
     ``centred``, indicators of levels stay as they are. Products of places are among the features
     if ``with_pairs``, and if there are no more of them than of all others.
     """
+    columns = list(zip(question.levels, marginals.columns, strict=True))
+    numbers = tables_of_numbers([found for count, found in columns if count is None], terms)
     tables = [
-        table_of_numbers(found, terms) if count is None else table_of_levels(found, centred=centred)
-        for count, found in zip(question.levels, marginals.columns, strict=True)
+        next(numbers) if count is None else table_of_levels(found, centred=centred)
+        for count, found in columns
     ]
     variances = np.concatenate([table.variances for table in tables])
     average = float(variances.mean()) if variances.size else 0.0

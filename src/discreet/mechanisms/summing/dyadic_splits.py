@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -45,7 +46,7 @@ class SplitLayout:
         is_number = isinstance(self.question.labels, Interval)
         return (self.question.depth if self.question.numeric else 0), TARGET_DEPTH * is_number
 
-    @property
+    @cached_property
     def kinds(self) -> Integers:
         """The kind of each number that is released."""
         depth, target = self.depths
@@ -94,9 +95,9 @@ class SplitLayout:
         labels = question.labels
 
         def kernel(block: Block) -> Integers:
-            cells = np.rint(block.rows())  # within the box: clipped, and never NaN
+            cells = np.rint(block.rows()).astype(np.int64)  # in the box: clipped, and never NaN
             counts = [
-                np.bincount(cells[:, column].astype(np.int64), minlength=number)
+                np.bincount(cells[:, column], minlength=number)
                 for column, number in enumerate(question.cells)
             ]
             if labels is not None:
@@ -181,8 +182,6 @@ def place_numbers(values: Array, low: float, high: float, depth: int) -> Integer
     cells: Integers = ((inside - low) * (2**depth / (high - low))).astype(np.int64)
     np.minimum(cells, 2**depth - 1, out=cells)  # within rounding of the cell; edges decide
     ends = np.concatenate([[-np.inf], edges, [np.inf]])
-    cells -= inside < ends[cells]
-    cells += inside >= ends[cells + 1]
     odd = np.flatnonzero((inside < ends[cells]) | (inside >= ends[cells + 1]))
     cells[odd] = np.searchsorted(edges, inside[odd], side="right")
     cells[is_missing] = 2**depth

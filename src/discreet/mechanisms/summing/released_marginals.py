@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
 from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.mechanisms.summing.standard_frame import FEWEST
@@ -61,22 +61,34 @@ def read_marginals(layout: SplitLayout, released: Vector, deviations: Vector) ->
     total = float(weights @ np.array([part.sum() for part in flat]) / weights.sum())
     fewest = FEWEST if noise else 1.0
     rows = max(total, fewest)
+    numbers = [part for count, part in zip(question.levels, parts, strict=True) if count is None]
+    spread = _spread_numbers(numbers, rows, deviations[: 1 + depth], fewest)
     columns = list[ColumnShares]()
     for count, part in zip(question.levels, parts, strict=True):
-        if count is not None:
+        if count is None:
+            columns.append(next(spread))
+        else:
             shows = bool(part[-1] > CLEARLY * noise)
             columns.append(ColumnShares(project_counts(part, rows) / rows, shows))
-            continue
-        missing = float(part[0]) if part[0] > CLEARLY * noise else 0.0
-        known = join_splits(part[1:], max(rows - missing, fewest), deviations[1 : 1 + depth])
-        cells = np.append(known, missing)
-        columns.append(ColumnShares(cells / cells.sum(), missing > 0))
     found: Vector | None = None
     if isinstance(question.labels, Interval):
         found = join_splits(label[1:], rows, deviations[1 + depth :]) / rows
     elif question.labels is not None:
         found = project_counts(label, rows) / rows
     return ReleasedMarginals(rows, tuple(columns), found, noise)
+
+
+def _spread_numbers(
+    parts: list[Vector], rows: float, deviations: Vector, fewest: float
+) -> Iterator[ColumnShares]:
+    """Yield the shares of each column of numbers, worked out together."""
+    if not parts:
+        return
+    together = np.stack(parts)
+    missing = np.where(together[:, 0] > CLEARLY * deviations[0], together[:, 0], 0.0)
+    known = join_splits(together[:, 1:], np.maximum(rows - missing, fewest), deviations[1:])
+    for cells, absent in zip(np.column_stack([known, missing]), missing, strict=True):
+        yield ColumnShares(cells / cells.sum(), bool(absent > 0))
 
 
 def _cut(layout: SplitLayout, released: Vector) -> tuple[list[Vector], Vector]:
@@ -92,25 +104,28 @@ def _cut(layout: SplitLayout, released: Vector) -> tuple[list[Vector], Vector]:
     return columns, label
 
 
-def join_splits(splits: Vector, total: float, deviations: Vector) -> Vector:
+def join_splits(splits: Array, total: float | Vector, deviations: Vector) -> Array:
     r"""Return counts of cells that are not negative and have this total, from noisy splits.
 
-    From the whole range downwards. Of t rows in a node, a left share that could be anything
-    between 0 and 1 has the variance :math:`t^2/3` as a difference, so the best linear estimate of
-    the difference is :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal,
-    and stretches without rows stay empty.
+    From the whole range downwards, of one column or of several, a line each. Of t rows in a node,
+    a left share that could be anything between 0 and 1 has the variance :math:`t^2/3` as a
+    difference, so the best linear estimate of the difference is
+    :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal, and stretches
+    without rows stay empty.
 
     Examples
     --------
     >>> join_splits(np.array([4.0, 4.0, -2.0]), 8.0, np.zeros(2)).tolist()
     [5.0, 1.0, 0.0, 2.0]
     """
-    counts, start = np.array([total]), 0
+    counts, start = np.expand_dims(np.asarray(total, dtype=np.float64), -1), 0
     for deviation in deviations:
-        found = splits[start : start + counts.size]
+        cells = counts.shape[-1]
+        found = splits[..., start : start + cells]
         squared = counts**2
         shrunk = found * squared / np.maximum(squared + 3 * deviation**2, np.finfo(float).tiny)
         kept = np.clip(shrunk, -counts, counts)
-        start += counts.size
-        counts = np.column_stack([counts + kept, counts - kept]).ravel() / 2
+        start += cells
+        halves = np.stack([counts + kept, counts - kept], axis=-1) / 2
+        counts = halves.reshape(*counts.shape[:-1], 2 * cells)
     return counts
