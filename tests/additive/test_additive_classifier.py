@@ -149,6 +149,7 @@ REFUSED = {
     "a column that is not there": ({"weight": "increasing"}, InputError, "columns are"),
     "a category": ({"ward": "increasing"}, InputError, "no order"),
     "another word": ({"age": "up"}, InputError, "one of"),
+    "no word": ({"age": ["increasing"]}, InputError, "one of"),
     "no dict": ("age", InputTypeError, "must be a dict"),
 }
 
@@ -160,7 +161,7 @@ def test_wrong_directions_are_refused_before_the_charge(given, monotone, error, 
     if given is not FRAME:
         columns = list(COLUMNS.values())
         told = {"x1": "increasing"} if "ward" in monotone else monotone
-        told = {"x0": "up"} if told == {"age": "up"} else told
+        told = {"x0": told["age"]} if isinstance(told, dict) and "age" in told else told
     ledger = MemoryLedger(Budget(10.0, 1e-3))
     model = AdditiveClassifier(columns=columns, monotone=told, ledger=ledger)
     with pytest.raises(error, match=words):
@@ -176,6 +177,8 @@ def test_wrong_directions_are_refused_before_the_charge(given, monotone, error, 
         ({"columns": {"age": Numeric(None, None, public_bounds=(0, 200))}}, "needs a range"),
         ({"margin": -1.0}, "margin"),
         ({"calibration": "line"}, "calibration"),
+        ({"max_weight": -1.0}, "max_weight must be a positive number"),
+        ({"max_weight": "many"}, "max_weight must be a number"),
     ],
     ids=str,
 )

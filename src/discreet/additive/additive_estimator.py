@@ -85,6 +85,8 @@ class AdditiveEstimator(PrivateEstimator):
     def _check(self) -> None:
         super()._check()
         _checks.truth(bands=self.bands)
+        if self.max_weight is not None:
+            _checks.positive(max_weight=self.max_weight)
 
     def _check_features(self, features: FeatureMap) -> None:
         if isinstance(self.columns, Mapping) and isinstance(features, CellFeatures):
