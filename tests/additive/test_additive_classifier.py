@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from copy import copy
 from functools import cache
@@ -240,6 +241,17 @@ def test_pictures_and_the_summary_name_every_column(parameters):
     assert titles == set(NAMES)
     assert isinstance(model.plot_importance(), Figure)
     assert all(name in model.summary() for name in NAMES)
+
+
+@pytest.mark.parametrize("labels", [["a$^$", "b"], ["a$^$", "b", "c"]], ids=len)
+def test_names_with_dollars_are_drawn_as_they_are_and_not_as_formulas(labels):
+    name, levels = r"cost in $, or $\none$", [r"$\foo$", "$_{$"]
+    X = pd.DataFrame({name: AGE[:300], "paid": np.resize(levels, 300)})
+    columns = {name: Numeric(20, 80), "paid": Category(levels)}
+    model = AdditiveClassifier(columns=columns, classes=labels, delta=1e-6, rehearsal=0)
+    model.fit(X, np.resize(labels, 300))
+    for figure in (model.plot_shapes(), model.plot_importance()):
+        figure.savefig(io.BytesIO(), format="svg")  # where formulas are read, and refused
 
 
 def test_a_picture_of_a_column_that_is_not_there_is_refused():
