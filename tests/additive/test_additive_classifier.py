@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from copy import copy
 from functools import cache
@@ -149,6 +150,7 @@ REFUSED = {
     "a column that is not there": ({"weight": "increasing"}, InputError, "columns are"),
     "a category": ({"ward": "increasing"}, InputError, "no order"),
     "another word": ({"age": "up"}, InputError, "one of"),
+    "no word": ({"age": ["increasing"]}, InputError, "one of"),
     "no dict": ("age", InputTypeError, "must be a dict"),
 }
 
@@ -160,7 +162,7 @@ def test_wrong_directions_are_refused_before_the_charge(given, monotone, error, 
     if given is not FRAME:
         columns = list(COLUMNS.values())
         told = {"x1": "increasing"} if "ward" in monotone else monotone
-        told = {"x0": "up"} if told == {"age": "up"} else told
+        told = {"x0": told["age"]} if isinstance(told, dict) and "age" in told else told
     ledger = MemoryLedger(Budget(10.0, 1e-3))
     model = AdditiveClassifier(columns=columns, monotone=told, ledger=ledger)
     with pytest.raises(error, match=words):
@@ -176,6 +178,8 @@ def test_wrong_directions_are_refused_before_the_charge(given, monotone, error, 
         ({"columns": {"age": Numeric(None, None, public_bounds=(0, 200))}}, "needs a range"),
         ({"margin": -1.0}, "margin"),
         ({"calibration": "line"}, "calibration"),
+        ({"max_weight": -1.0}, "max_weight must be a positive number"),
+        ({"max_weight": "many"}, "max_weight must be a number"),
     ],
     ids=str,
 )
@@ -237,6 +241,17 @@ def test_pictures_and_the_summary_name_every_column(parameters):
     assert titles == set(NAMES)
     assert isinstance(model.plot_importance(), Figure)
     assert all(name in model.summary() for name in NAMES)
+
+
+@pytest.mark.parametrize("labels", [["a$^$", "b"], ["a$^$", "b", "c"]], ids=len)
+def test_names_with_dollars_are_drawn_as_they_are_and_not_as_formulas(labels):
+    name, levels = r"cost in $, or $\none$", [r"$\foo$", "$_{$"]
+    X = pd.DataFrame({name: AGE[:300], "paid": np.resize(levels, 300)})
+    columns = {name: Numeric(20, 80), "paid": Category(levels)}
+    model = AdditiveClassifier(columns=columns, classes=labels, delta=1e-6, rehearsal=0)
+    model.fit(X, np.resize(labels, 300))
+    for figure in (model.plot_shapes(), model.plot_importance()):
+        figure.savefig(io.BytesIO(), format="svg")  # where formulas are read, and refused
 
 
 def test_a_picture_of_a_column_that_is_not_there_is_refused():

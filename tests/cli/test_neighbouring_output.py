@@ -131,6 +131,13 @@ ASKED = (
     ask(FIT.replace("back.toml", "wide.toml")),  # ranges are found, privately
     ask(f"{FIT} --model additive", "card model", odd=tuple(ODD)),
     ask(f"{FIT} --model additive".replace("back", "cost"), odd=("no numbers", "missing")),
+    ask(
+        f"{FIT} --model additive --json".replace("back", "replace").replace("csv", "parquet"),
+        "card model --json",
+        source="parquet",
+        unit="replace",
+        odd=tuple(ODD),
+    ),
     ask(f"{FIT} --max-rows 40"),
     ask(f"{FIT} --test-share 0.25", odd=("missing", "quotes")),
     ask(f"{FIT.replace('--rehearse 3', '--no-ledger --delta 0.01')} {SIMPLE}"),

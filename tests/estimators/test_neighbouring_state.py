@@ -9,11 +9,21 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import linear_model as sklearn_models
 
-from discreet import LinearClassifier, LinearRegressor, metrics, model_selection, online
+from discreet import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    LinearClassifier,
+    LinearRegressor,
+    metrics,
+    model_selection,
+    online,
+)
 from discreet._private_part import Sealed
-from support.estimators import ALL, SIGNAL, TWO, X, declare, labels_for, make
+from discreet.preprocessing import Category, Numeric
+from support.estimators import ALL, SIGNAL, THREE, TWO, X, declare, labels_for, make
 from support.neighbours import Tape
 
 COUNT = 40
@@ -100,6 +110,56 @@ def test_no_estimator_keeps_or_says_what_one_record_decides(kind, unit):
         return make(kind, rehearsal=3, unit=unit, verbose=True).fit(X, *([] if y is None else [y]))
 
     assert_alike(fit, first(labels_for(kind)), unit)
+
+
+LEVELS = ["low", "high"]
+COLUMNS = [Numeric(-1, 1), Numeric(-1, 1, fill=0.0), Category(LEVELS)]
+
+
+def draw_curves(kind, **options):
+    """Return what fits curves to rows with weights, and shows all that there is to see of them."""
+
+    def act(X, y):
+        rows = X.astype(object)
+        rows[:, 2] = [LEVELS[int(cell > 0)] if np.isfinite(cell) else cell for cell in X[:, 2]]
+        model = kind(columns=COLUMNS, max_weight=2.0, rehearsal=3, verbose=True, **options)
+        model.fit(rows, y, sample_weight=1 + X[:, 0])
+        seen = model.settings_, model.summary(), model.shapes_, model.importance_
+        return model, seen
+
+    return act
+
+
+@pytest.mark.parametrize("unit", ["add_remove", "replace"])
+@pytest.mark.parametrize(
+    ("kind", "y", "options"),
+    [
+        (AdditiveClassifier, TWO, {"bands": True, "monotone": {"x0": "increasing"}}),
+        (AdditiveClassifier, TWO, {"epsilon": 30.0, "expected_rows": 10**5}),  # scores are counted
+        (AdditiveClassifier, TWO, {"delta": 0.0}),
+        (AdditiveClassifier, THREE, {"classes": ["high", "low", "mid"], "bands": True}),
+        (AdditiveRegressor, SIGNAL, {"target_range": (-1.0, 1.0), "bands": True}),
+        (AdditiveRegressor, SIGNAL, {"target_range": (-1.0, 1.0), "delta": 0.0}),
+    ],
+)
+def test_no_curve_keeps_or_says_what_one_record_decides(kind, y, options, unit):
+    if y is TWO:
+        options = {"classes": ["no", "yes"]} | options
+    assert_alike(draw_curves(kind, unit=unit, **options), first(y), unit)
+
+
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array])
+@pytest.mark.parametrize("unit", ["add_remove", "replace"])
+@pytest.mark.parametrize("options", [{}, {"epsilon": 30.0, "expected_rows": 10**5}], ids=str)
+def test_no_model_of_wide_rows_keeps_or_says_what_one_record_decides(options, unit, container):
+    def act(X, y):
+        rows = container(np.hstack([X, np.zeros((len(X), 600))]))
+        model = make(LinearClassifier, rehearsal=3, unit=unit, verbose=True, **options)
+        model.fit(rows, y)
+        assert model.release_.reason.startswith("rows counted first")
+        return model
+
+    assert_alike(act, first(TWO), unit)
 
 
 class Counting(LinearRegressor):

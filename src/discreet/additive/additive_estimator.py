@@ -110,6 +110,8 @@ class AdditiveEstimator(PrivateEstimator):
                 "monotone and interactions do not go together: what a column adds with another "
                 "one may fall where its own shape rises. Use interactions=False, or monotone=None."
             )
+        if self.max_weight is not None:
+            _checks.positive(max_weight=self.max_weight)
 
     def _check_features(self, features: FeatureMap) -> None:
         if isinstance(self.columns, Mapping) and isinstance(features, CellFeatures):

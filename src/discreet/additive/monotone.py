@@ -34,7 +34,7 @@ def read_directions(
         if name not in names:
             raise InputError(f"monotone names {name!r}, and columns are {list(names)}.")
         place = list(names).index(name)
-        if way not in WAYS:
+        if not isinstance(way, str) or way not in WAYS:
             raise InputError(f"monotone[{name!r}] must be one of {list(WAYS)}; got {way!r}.")
         if isinstance(columns[place], Category):
             raise InputError(

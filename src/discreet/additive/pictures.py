@@ -53,10 +53,15 @@ def draw_shapes(
         axes.set_visible(False)
     has_bands = any(shape.band is not None for shape in shapes.values())
     beside = "\nbands: how far noise for privacy may have moved it" if has_bands else ""
-    figure.suptitle(f"What each column {adds}{beside}", fontsize=10)
+    figure.suptitle(as_plain(f"What each column {adds}{beside}"), fontsize=10)
     if classes is not None:
-        figure.legend([str(name) for name in classes], loc="outside lower center", ncols=8)
+        figure.legend([as_plain(name) for name in classes], loc="outside lower center", ncols=8)
     return figure
+
+
+def as_plain(name: Any) -> str:
+    """Return a name as pictures show it: between two dollars there is no formula."""
+    return str(name).replace("$", r"\$")
 
 
 def draw_shape(axes: Any, name: str, shape: ColumnShape) -> None:
@@ -67,7 +72,7 @@ def draw_shape(axes: Any, name: str, shape: ColumnShape) -> None:
     share = shape.shares[-1]
     told = f"\n{share:.1%} {_absent(shape)}: {_list_signed(shape.missing)}"
     beside = told if shape.shows_missing else ""
-    axes.set_title(f"{name}{beside}", fontsize=10)
+    axes.set_title(as_plain(f"{name}{beside}"), fontsize=10)
     axes.tick_params(labelsize=8)
 
 
@@ -115,7 +120,7 @@ def _draw_levels(axes: Any, shape: ColumnShape) -> None:
     if places.size <= MOST_LEVELS:
         names = [_shorten(str(level)) for level in shape.levels]
         slant = {} if sum(map(len, names)) <= 24 else {"rotation": 45, "ha": "right"}
-        axes.set_xticks(places, names, **slant)
+        axes.set_xticks(places, list(map(as_plain, names)), **slant)
     else:
         axes.set_xlabel(f"{places.size} levels", fontsize=8)
 
@@ -154,7 +159,9 @@ def draw_importance(importance: Mapping[str, float]) -> Figure:
     """Return a figure with a bar for each column, the longest on top."""
     figure = start_figure(6.4, 0.9 + 0.26 * len(importance))
     axes = figure.add_subplot()
-    axes.barh(list(importance), list(importance.values()), color=COLOUR, height=0.7)
+    places = range(len(importance))
+    axes.barh(places, list(importance.values()), color=COLOUR, height=0.7)
+    axes.set_yticks(places, list(map(as_plain, importance)))
     axes.invert_yaxis()
     axes.set_xlabel("importance: standard deviation of what a column adds", fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
