@@ -45,13 +45,15 @@ def fit(
         str | None, typer.Option(help=f"auto, {LEARNERS}; or say it in the schema.")
     ] = None,
     kind: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--model",
-            help="linear: a coefficient for each column; additive: a curve for each, which may "
-            "bend, and needs a delta.",
+            help="additive: a curve for each column, which may bend; linear: a coefficient for "
+            "each. If left out, additive for classes, and linear for numbers, without a delta, "
+            "with a --mechanism, or where no range is declared. For numbers ask for additive from "
+            "some 4000 rows times epsilon on.",
         ),
-    ] = "linear",
+    ] = None,
     max_rows: MaxRows = None,
     test_share: Annotated[
         float | None,
