@@ -160,7 +160,7 @@ CEILINGS = {
     "privacy": 4650,
     "questions": 2850,
     "record": 550,
-    "report": 2100,
+    "report": 2150,
     "schema": 1200,
     "service": 3650,
     "solvers": 3300,

@@ -14,8 +14,10 @@ from sklearn.inspection import partial_dependence
 from sklearn.metrics import roc_auc_score
 
 from discreet import AdditiveClassifier, LinearClassifier, MemoryLedger
+from discreet.additive import ColumnShape
 from discreet.additive.cell_features import place
 from discreet.additive.monotone import make_monotone
+from discreet.additive.pictures import draw_shapes
 from discreet.artifact import load, save
 from discreet.errors import InputError, InputTypeError
 from discreet.metrics import private_score
@@ -237,6 +239,15 @@ def test_pictures_and_the_summary_name_every_column(parameters):
     assert titles == set(NAMES)
     assert isinstance(model.plot_importance(), Figure)
     assert all(name in model.summary() for name in NAMES)
+
+
+def test_a_picture_shades_wide_gaps_without_data_and_not_those_between_whole_numbers():
+    shares = np.zeros(257)
+    shares[100:196:4] = 1 / 24
+    shape = ColumnShape(Numeric(0, 256), np.zeros(256), 0.0, shares)
+    axes = draw_shapes({"age": shape}, "adds", None).axes[0]
+    spans = [patch.get_x() for patch in axes.patches]
+    assert spans == [0.0, 193.0]
 
 
 def test_a_picture_of_a_column_that_is_not_there_is_refused():

@@ -126,7 +126,8 @@ def test_an_additive_model_is_fitted_used_and_scored_like_any_other(place, kind)
     assert "A curve for each of the columns" in (place / "curves" / "card.md").read_text()
     assert run(place, "predict curves data.csv --out p.csv").code == 0
     assert "looks like" in (place / "curves" / "card.md").read_text()
-    assert run(place, "score curves data.csv --no-ledger --epsilon 1").code == 0
+    assert run(place, "score curves data.csv --no-ledger --epsilon 1 --card s.md").code == 0
+    assert "looks like" in (place / "s.md").read_text()
     refused = run(place, f"{fit}2 --mechanism noisy_gradient")
     assert refused.code != 0
     assert "for linear models" in refused.error

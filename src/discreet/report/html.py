@@ -78,10 +78,11 @@ svg .frame { fill: none; stroke: var(--rule); }
 svg .impossible { fill: var(--shade); stroke: none; }
 svg .curve { fill: none; stroke: var(--accent); stroke-width: 2.5; stroke-linejoin: round; }
 svg .blind { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 6 5; }
-.shapes { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr));
+.shapes { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr));
   gap: 0.9rem; }
 .shapes figure { margin: 0; break-inside: avoid; }
-.shapes svg { background: var(--panel); border: 1px solid var(--rule); }
+.shapes figcaption b { color: var(--ink); }
+.shapes svg .tick { font-size: 11px; }
 .shapes .empty { fill: var(--rule); opacity: 0.6; }
 .shapes .marginal { fill: var(--soft); opacity: 0.45; }
 .shapes .level { fill: var(--accent); }
