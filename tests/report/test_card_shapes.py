@@ -36,6 +36,13 @@ def test_a_card_draws_a_picture_of_each_column_the_most_important_first():
     assert "| x0 |" in SHOWN.markdown()
 
 
+def test_a_level_that_nobody_has_moves_no_scale():
+    shape = {"column": "ward", "importance": 1.0, "ends": None, "levels": ["a", "b", "never"]}
+    shape |= {"values": [-1.0, 1.0, 50.0], "shares": [0.5, 0.5, 0.0], "missing": None}
+    ticks = [text.text for text in ET.fromstring(draw_shapes([shape])).iter("text")]
+    assert ticks[:3] == ["+1", "-1", "0"]
+
+
 def draw(levels):
     """Return the picture, and its caption, of a category with these levels."""
     count = len(levels)
@@ -84,7 +91,8 @@ def test_what_is_drawn_is_what_was_released():
     found = {shape["column"]: shape for shape in SHOWN.document["shapes"]}
     age, ward = found["x0"], found["x1"]
     values = MODEL.shapes_["x0"].values
-    assert min(values) - 1e-3 <= min(age["values"]) <= max(age["values"]) <= max(values) + 1e-3
+    slack = 1e-3 * max(abs(values))  # four digits are kept
+    assert min(values) - slack <= min(age["values"]) <= max(age["values"]) <= max(values) + slack
     np.testing.assert_allclose(ward["values"], MODEL.shapes_["x1"].values, rtol=1e-3)
     assert age["ends"] == [18.0, 146.0]
     assert ward["levels"] == ["a", "b & <c>", "never"]

@@ -92,14 +92,15 @@ LONGEST_GAP = 2
 
 @dataclass(frozen=True)
 class HeightScale:
-    """From the least to the largest value of all shapes; zero is in it."""
+    """From the least to the largest value of all shapes where there are data; zero is in it."""
 
     low: float
     high: float
 
     def height(self, value: float) -> float:
-        """Return how far below the top of a picture a value stands."""
-        return 5 + (self.high - value) / ((self.high - self.low) or 1.0) * (HEIGHT - 10)
+        """Return how far below the top of a picture a value stands, and beyond the scale its end."""
+        place = (self.high - value) / ((self.high - self.low) or 1.0)
+        return 5 + min(max(place, 0.0), 1.0) * (HEIGHT - 10)
 
     def ticks(self) -> str:
         """Return what stands at the left: both ends, and zero if there is room beside it."""
@@ -113,7 +114,12 @@ class HeightScale:
 
 def draw_shapes(shapes: list[Json]) -> str:
     """Return SVG pictures of shapes, all on one scale of values."""
-    values = [value for shape in shapes for value in shape["values"]]
+    values = [
+        value
+        for shape in shapes
+        for value, share in zip(shape["values"], shape["shares"], strict=True)
+        if share > LEAST_SHARE
+    ]
     scale = HeightScale(min(0.0, *values), max(0.0, *values))
     return f'<div class="shapes">{"".join(_draw(shape, scale) for shape in shapes)}</div>'
 

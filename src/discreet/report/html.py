@@ -54,7 +54,7 @@ table { border-collapse: collapse; width: 100%; font-size: 0.95rem; }
 caption { text-align: left; color: var(--soft); font-size: 0.9rem; padding-bottom: 0.3rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 0;
   border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; min-width: 4.5rem; }
-thead th { color: var(--soft); font-weight: 600; }
+thead th { color: var(--soft); font-weight: 600; overflow-wrap: break-word; }
 tbody th { font-weight: 500; overflow-wrap: break-word; min-width: 6.5rem; }
 summary { cursor: pointer; color: var(--accent); }
 summary h2 { display: inline; border: 0; padding: 0; margin: 0; }
