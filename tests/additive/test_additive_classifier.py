@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import xml.etree.ElementTree as ET
+from base64 import b64decode
 from copy import copy
 from functools import cache
 
@@ -238,6 +240,9 @@ def test_pictures_and_the_summary_name_every_column(parameters):
     titles = {axes.get_title().partition("\n")[0] for axes in figure.axes} - {""}
     assert titles == set(NAMES)
     assert isinstance(model.plot_importance(), Figure)
+    (picture,) = ET.fromstring(f"<p>{figure._repr_html_()[:-1]}/></p>")
+    written = b64decode(picture.get("src").partition(",")[2])
+    assert written.startswith(b"\x89PNG")
     assert all(name in model.summary() for name in NAMES)
 
 

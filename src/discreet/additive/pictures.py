@@ -6,7 +6,9 @@ data, as far as it tells, the ground is shaded and the curve is dotted. All of i
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -27,7 +29,7 @@ LONGEST_NAME, LONGEST_LINE = 14, 10
 ROOM = 42
 """For letters beneath a picture."""
 
-LONGEST_GAP = 8
+LONGEST_GAP = 12
 """So many cells between others are drawn as these are."""
 
 MOST_LEVELS = 24
@@ -35,12 +37,18 @@ MOST_LEVELS = 24
 
 
 def start_figure(width: float, height: float) -> Figure:
-    """Return an empty figure, without a window."""
+    """Return an empty figure, without a window; notebooks show it, with or without pyplot."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("pictures need matplotlib: pip install 'discreet[plot]'.") from None
-    return Figure(figsize=(width, height), layout="constrained")
+
+    class Picture(Figure):
+        def _repr_html_(self) -> str:
+            self.savefig(written := BytesIO(), format="png", dpi=90)
+            return f'<img src="data:image/png;base64,{b64encode(written.getvalue()).decode()}">'
+
+    return Picture(figsize=(width, height), layout="constrained")
 
 
 def draw_shapes(

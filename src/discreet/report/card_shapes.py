@@ -86,7 +86,7 @@ LEFT, WIDTH, RIGHT, HEIGHT, FLOOR = 34.0, 208.0, 10.0, 116.0, 22.0
 LETTER, LINE = 6.3, 13.0
 """How wide and how high letters are."""
 
-LONGEST_GAP = 2
+LONGEST_GAP = 3
 """So many parts between others are not shaded: whole numbers would leave a comb."""
 
 
@@ -98,7 +98,7 @@ class HeightScale:
     high: float
 
     def height(self, value: float) -> float:
-        """Return how far below the top of a picture a value stands, and beyond the scale its end."""
+        """Return how far below the top of a picture a value stands; at an end if beyond it."""
         place = (self.high - value) / ((self.high - self.low) or 1.0)
         return 5 + min(max(place, 0.0), 1.0) * (HEIGHT - 10)
 
