@@ -173,4 +173,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility benchmarks/peers/.venv-ebm benchmarks/peers/.venv-jax-privacy .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility benchmarks/peers/.venv-ebm benchmarks/peers/.venv-jax-privacy .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png discreet-demo-cost.png

@@ -30,9 +30,9 @@ model = AdditiveClassifier(
     monotone={"stay": "increasing"},
 ).fit(patients, back)
 
-figure = model.plot_shapes()
+model.plot_shapes()
 
 # %%
 # How far each column moves a patient, typically:
 
-figure = model.plot_importance()
+model.plot_importance()

@@ -105,7 +105,9 @@ def test_the_examples_in_the_readme_run():
         exec(example, names)
     assert len(examples) == 3
     assert names["found"].violated
-    assert names["model"].coefficients()["age"] > 0  # 0.05 a year, ten times its noise
+    age = names["model"].shapes_["age"]
+    at_50, at_90 = np.interp([50, 90], age.edges[:-1], age.values)
+    assert at_90 - at_50 > 0.5  # 2 without privacy
     assert len(names["ledger"].history()) == 2
 
 
@@ -128,7 +130,7 @@ CEILINGS = {
     "additive": 1350,
     "artifact": 1200,
     "audit": 7000,
-    "cli": 4450,
+    "cli": 4500,
     "compat": 1300,
     "data": 7250,
     "datasets.py": 150,
@@ -158,7 +160,7 @@ CEILINGS = {
     "privacy": 4650,
     "questions": 2850,
     "record": 550,
-    "report": 2100,
+    "report": 2150,
     "schema": 1200,
     "service": 3650,
     "solvers": 3300,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import xml.etree.ElementTree as ET
+from base64 import b64decode
 from copy import copy
 from functools import cache
 
@@ -15,7 +17,9 @@ from sklearn.inspection import partial_dependence
 from sklearn.metrics import roc_auc_score
 
 from discreet import AdditiveClassifier, LinearClassifier, MemoryLedger
+from discreet.additive import ColumnShape
 from discreet.additive.cell_features import place
+from discreet.additive.pictures import draw_shapes
 from discreet.artifact import load, save
 from discreet.errors import InputError, InputTypeError
 from discreet.mechanisms.summing.monotone_shapes import make_monotone
@@ -240,6 +244,9 @@ def test_pictures_and_the_summary_name_every_column(parameters):
     titles = {axes.get_title().partition("\n")[0] for axes in figure.axes} - {""}
     assert titles == set(NAMES)
     assert isinstance(model.plot_importance(), Figure)
+    (picture,) = ET.fromstring(f"<p>{figure._repr_html_()[:-1]}/></p>")
+    written = b64decode(picture.get("src").partition(",")[2])
+    assert written.startswith(b"\x89PNG")
     assert all(name in model.summary() for name in NAMES)
 
 
@@ -252,6 +259,15 @@ def test_names_with_dollars_are_drawn_as_they_are_and_not_as_formulas(labels):
     model.fit(X, np.resize(labels, 300))
     for figure in (model.plot_shapes(), model.plot_importance()):
         figure.savefig(io.BytesIO(), format="svg")  # where formulas are read, and refused
+
+
+def test_a_picture_shades_wide_gaps_without_data_and_not_those_between_whole_numbers():
+    shares = np.zeros(257)
+    shares[100:196:4] = 1 / 24
+    shape = ColumnShape(Numeric(0, 256), np.zeros(256), 0.0, shares)
+    axes = draw_shapes({"age": shape}, "adds", None).axes[0]
+    spans = [patch.get_x() for patch in axes.patches]
+    assert spans == [0.0, 193.0]
 
 
 def test_a_picture_of_a_column_that_is_not_there_is_refused():

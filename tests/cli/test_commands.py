@@ -120,14 +120,49 @@ def test_an_additive_model_is_fitted_used_and_scored_like_any_other(place, kind)
     (place / "data.csv").write_text(table)
     fit = "fit bent.toml data.csv --no-ledger --epsilon 3 --model additive --out curves"
     assert run(place, fit).code == 0
+    is_of_classes = kind == "AdditiveClassifier"
+    assert (run(place, "predict curves data.csv --proba").code == 0) == is_of_classes
     assert type(load(place / "curves")).__name__ == kind
     assert "A curve for each of the columns" in (place / "curves" / "card.md").read_text()
     assert run(place, "predict curves data.csv --out p.csv").code == 0
     assert "looks like" in (place / "curves" / "card.md").read_text()
-    assert run(place, "score curves data.csv --no-ledger --epsilon 1").code == 0
+    assert run(place, "score curves data.csv --no-ledger --epsilon 1 --card s.md").code == 0
+    assert "looks like" in (place / "s.md").read_text()
     refused = run(place, f"{fit}2 --mechanism noisy_gradient")
     assert refused.code != 0
     assert "for linear models" in refused.error
+
+
+WIDE = ("range = [18, 100]", "public_bounds = [0, 1000]")
+BY_DEFAULT = {
+    "classes": (SCHEMA, "", "AdditiveClassifier", ""),
+    "three classes": (SCHEMA.replace('"no", ', '"no", "dead", '), "", "AdditiveClassifier", ""),
+    "numbers": (REGRESSION, "", "LinearRegressor", ""),
+    "no delta": (SCHEMA, "--delta 0", "LinearClassifier", "only with a delta"),
+    "no ranges": (SCHEMA.replace(*WIDE), "", "LinearClassifier", "needs a range for each column"),
+    "a mechanism": (SCHEMA, "--mechanism noisy_gradient", "LinearClassifier", ""),
+}
+
+
+@pytest.mark.parametrize("case", BY_DEFAULT)
+def test_who_names_no_model_gets_the_one_that_is_ahead_or_a_line_that_says_why_not(place, case):
+    schema, more, kind, why = BY_DEFAULT[case]
+    (place / "own.toml").write_text(schema.replace("output_perturbation", "auto"))
+    (place / "data.csv").write_text(WITH_COSTS if "regression" in schema else TABLE)
+    done = run(place, f"fit own.toml data.csv --ledger patients.db --out own {more}")
+    assert (done.code, type(load(place / "own")).__name__) == (0, kind)
+    noted = [line for line in done.error.splitlines() if line.startswith("The model is linear")]
+    assert [why in line for line in noted] == [True] * bool(why)
+    assert run(place, "check own.toml data.csv").code in (0, 1)
+
+
+def test_why_a_model_is_linear_is_said_before_anything_is_paid(place):
+    schema = SCHEMA.replace("output_perturbation", "auto").replace(*WIDE)
+    (place / "own.toml").write_text(schema)
+    refused = run(place, "fit own.toml data.csv --ledger patients.db --epsilon 9 --out own")
+    said, cannot_pay = refused.error.splitlines()
+    assert (refused.code, said.startswith("The model is linear")) == (1, True)
+    assert "cannot pay" in cannot_pay
 
 
 def test_a_second_fit_over_the_budget_is_refused_and_not_written(place):

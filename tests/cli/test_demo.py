@@ -11,7 +11,7 @@ import pytest
 
 from discreet._progress import Progress
 from discreet.cli import demonstration
-from discreet.cli.accuracy_curve import AccuracyCurve, Spread, spread
+from discreet.cli.accuracy_curve import AccuracyCurve, Spread, save_plot, spread
 from discreet.cli.demonstration import draw_strip, print_title
 
 SMALL = {"patients": 1000, "epsilons": (0.1, 0.3), "repeats": 2}
@@ -70,9 +70,10 @@ def test_it_runs_without_a_terminal(tmp_path, encoding):
     assert "nobody in the table exists" in words
     assert "you would fit once" in words
     assert "budget left" in text
+    assert "where least and where most" in words
     assert "Refused: the budget (epsilon = 1" in words
     assert "\r" not in text.replace(os.linesep, "\n")
-    assert max(map(len, text.splitlines())) <= max(78, 4 + len(str(tmp_path / "discreet-demo.png")))
+    assert max(map(len, text.splitlines())) <= max(78, 4 + len(str(tmp_path / demonstration.COST)))
     assert ("█" in text) == (encoding == "utf-8")
 
 
@@ -87,27 +88,33 @@ def test_on_a_terminal_a_bar_counts_the_fits_and_goes_away(tmp_path, monkeypatch
     assert max(len(line) for line in left if str(tmp_path) not in line) <= 78
 
 
-def test_it_saves_a_picture_that_can_be_read(tmp_path, capsys):
+PIXELS = {"discreet-demo.png": (957, 1188), "discreet-demo-cost.png": (750, 1200)}
+
+
+def test_it_saves_pictures_that_can_be_read_of_shapes_and_of_what_privacy_costs(tmp_path, capsys):
     image = pytest.importorskip("matplotlib.image")
     demonstration.main(**SMALL, folder=tmp_path)
-    path = tmp_path / "discreet-demo.png"
-    assert str(path) in capsys.readouterr().out
-    pixels = image.imread(path)
-    assert pixels.shape[:2] == (750, 1200)
-    assert pixels.std() > 0.05
+    printed = capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == set(PIXELS)
+    for path in tmp_path.iterdir():
+        assert f"{path}\n" in printed
+        pixels = image.imread(path)
+        assert pixels.shape[:2] == PIXELS[path.name]
+        assert pixels.std() > 0.05
 
 
-def test_without_matplotlib_it_says_so_kindly(tmp_path, capsys, curve, no_matplotlib):
-    demonstration._draw(curve, tmp_path / "curve.png")
+def test_without_matplotlib_it_says_so_kindly_and_goes_on(tmp_path, capsys, no_matplotlib):
+    demonstration.main(**SMALL, folder=tmp_path)
     words = " ".join(capsys.readouterr().out.split())
-    assert "The plot is skipped, because matplotlib is not installed" in words
+    assert words.count("The plot is skipped, because matplotlib is not installed") == 2
     assert "pip install 'discreet[plot]'" in words
+    assert "Refused: the budget" in words
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written_to_only_costs_the_picture(tmp_path, capsys, curve):
     pytest.importorskip("matplotlib")
-    demonstration._draw(curve, tmp_path / "missing" / "curve.png")
+    demonstration._draw(lambda path: save_plot(curve, path), tmp_path / "missing" / "curve.png")
     words = " ".join(capsys.readouterr().out.split())
     assert "it cannot be written here: No such file or directory." in words
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from discreet import AdditiveClassifier
 from discreet.errors import InputError, InputTypeError
 from discreet.report import Card, card
+from discreet.report.card_shapes import HEIGHT, LETTER, draw_shapes, list_empty
 
 GENERATOR = np.random.default_rng(0)
 AGE, WARD = GENERATOR.uniform(20, 80, 4000), GENERATOR.choice(["a", "b & <c>"], 4000)
@@ -34,11 +36,63 @@ def test_a_card_draws_a_picture_of_each_column_the_most_important_first():
     assert "| x0 |" in SHOWN.markdown()
 
 
+def test_a_level_that_nobody_has_moves_no_scale():
+    shape = {"column": "ward", "importance": 1.0, "ends": None, "levels": ["a", "b", "never"]}
+    shape |= {"values": [-1.0, 1.0, 50.0], "shares": [0.5, 0.5, 0.0], "missing": None}
+    ticks = [text.text for text in ET.fromstring(draw_shapes([shape])).iter("text")]
+    assert ticks[:3] == ["+1", "-1", "0"]
+
+
+def draw(levels):
+    """Return the picture, and its caption, of a category with these levels."""
+    count = len(levels)
+    shape = {"column": "ward", "importance": 1.0, "ends": None, "levels": list(levels)}
+    shape |= {
+        "values": [-1.0, *[0.5] * (count - 1)],
+        "shares": [1 / count] * count,
+        "missing": None,
+    }
+    figure = ET.fromstring(draw_shapes([shape]).replace("<br>", "<br/>"))[0]
+    return figure.find("svg"), "".join(figure.find("figcaption").itertext())
+
+
+LEVELS = {
+    "short": (["home", "home with care", "nursing home"], True),
+    "in two rows": (["surgery", "medicine", "cardiology", "oncology"], True),
+    "long": (["cardiology and heart surgery"] * 5, False),
+    "many": ([f"ward {number}" for number in range(30)], False),
+}
+
+
+@pytest.mark.parametrize("case", LEVELS)
+def test_every_level_is_named_within_the_picture_or_beside_its_name(case):
+    levels, is_beneath = LEVELS[case]
+    picture, caption = draw(levels)
+    words = [text for text in picture.iter("text") if float(text.get("y")) > HEIGHT]
+    _, _, width, height = map(float, picture.get("viewBox").split())
+    rows = dict[float, list[tuple[float, float]]]()
+    for text in words:
+        middle, half = float(text.get("x")), len(text.text) * LETTER / 2
+        rows.setdefault(float(text.get("y")), []).append((middle - half, middle + half))
+    for y, spans in rows.items():
+        assert (min(spans)[0] >= 0, max(spans)[1] <= width, y <= height) == (True, True, True)
+        assert all(end <= begin for (_, end), (begin, _) in pairwise(sorted(spans)))
+    named = " ".join(text.text for text in words) if is_beneath else caption
+    assert all(word in named for level in levels for word in level.split())
+
+
+def test_wide_gaps_without_data_are_shaded_and_a_comb_of_whole_numbers_is_not():
+    comb = {"levels": None, "shares": [0.0] * 5 + [0.2, 0.0, 0.0] * 4 + [0.0] * 3 + [0.2]}
+    assert list_empty(comb) == [(0, 5), (15, 20)]
+    assert list_empty({**comb, "levels": ["a"]})[1] == (6, 8)
+
+
 def test_what_is_drawn_is_what_was_released():
     found = {shape["column"]: shape for shape in SHOWN.document["shapes"]}
     age, ward = found["x0"], found["x1"]
     values = MODEL.shapes_["x0"].values
-    assert min(values) - 1e-3 <= min(age["values"]) <= max(age["values"]) <= max(values) + 1e-3
+    slack = 1e-3 * max(abs(values))  # four digits are kept
+    assert min(values) - slack <= min(age["values"]) <= max(age["values"]) <= max(values) + slack
     np.testing.assert_allclose(ward["values"], MODEL.shapes_["x1"].values, rtol=1e-3)
     assert age["ends"] == [18.0, 146.0]
     assert ward["levels"] == ["a", "b & <c>", "never"]

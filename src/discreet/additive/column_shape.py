@@ -15,8 +15,8 @@ from discreet.preprocessing import Category, Column, Numeric
 LEAST_SHARE = 1e-4
 """Cells of a smaller share of rows, as far as the noisy marginal tells, hold no data."""
 
-LEAST_EFFECT = 1e-4
-"""What adds less adds nothing worth telling."""
+LEAST_EFFECT = 0.01
+"""What adds a smaller part of its column's importance adds nothing worth telling."""
 
 DRAWN_PARTS = 64
 """Of a range, on a card."""
@@ -82,7 +82,8 @@ class ColumnShape:
     @property
     def shows_missing(self) -> bool:
         """Whether missing numbers, or anything else, are there and add something of their own."""
-        return bool(self.shares[-1] > LEAST_SHARE and np.any(np.abs(self.missing) > LEAST_EFFECT))
+        least = LEAST_EFFECT * self.importance
+        return bool(self.shares[-1] > LEAST_SHARE and np.any(np.abs(self.missing) > least))
 
     @property
     def importance(self) -> Any:

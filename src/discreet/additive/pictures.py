@@ -6,8 +6,11 @@ data, as far as it tells, the ground is shaded and the curve is dotted. All of i
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from itertools import pairwise
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,18 +25,30 @@ if TYPE_CHECKING:
 
 COLOUR, GROUND, MARGINAL = "#1f5fa8", "#ececec", "#b9c7d8"
 WIDTH, HEIGHT, ACROSS = 3.6, 2.7, 3
-LONGEST_NAME = 14
+LONGEST_NAME, LONGEST_LINE = 14, 10
+ROOM = 42
+"""For letters beneath a picture."""
+
+LONGEST_GAP = 12
+"""So many cells between others are drawn as these are."""
+
 MOST_LEVELS = 24
 """More levels are not named in a picture."""
 
 
 def start_figure(width: float, height: float) -> Figure:
-    """Return an empty figure, without a window."""
+    """Return an empty figure, without a window; notebooks show it, with or without pyplot."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("pictures need matplotlib: pip install 'discreet[plot]'.") from None
-    return Figure(figsize=(width, height), layout="constrained")
+
+    class Picture(Figure):
+        def _repr_html_(self) -> str:
+            self.savefig(written := BytesIO(), format="png", dpi=90)
+            return f'<img src="data:image/png;base64,{b64encode(written.getvalue()).decode()}">'
+
+    return Picture(figsize=(width, height), layout="constrained")
 
 
 def draw_shapes(
@@ -85,7 +100,7 @@ def _list_signed(values: Any) -> str:
 
 
 def _draw_numbers(axes: Any, shape: ColumnShape) -> None:
-    edges, known = shape.edges, shape.has_data
+    edges, known = shape.edges, _close_gaps(shape.has_data)
     for begin, end in _stretches(~known):
         axes.axvspan(edges[begin], edges[end], color=GROUND, lw=0, zorder=0)
     below = _marginal_axes(axes, shape)
@@ -101,6 +116,15 @@ def _draw_numbers(axes: Any, shape: ColumnShape) -> None:
                 middles, line - band, line + band, where=known, color=colour, alpha=0.2, lw=0
             )
     axes.set_xlim(edges[0], edges[-1])
+
+
+def _close_gaps(known: Booleans) -> Booleans:
+    """Take short gaps for known: whole numbers fill one cell of several, and leave a comb."""
+    closed = known.copy()
+    for begin, end in _stretches(~known):
+        if begin > 0 and end < known.size and end - begin <= LONGEST_GAP:
+            closed[begin:end] = True
+    return closed
 
 
 def _draw_levels(axes: Any, shape: ColumnShape) -> None:
@@ -119,8 +143,11 @@ def _draw_levels(axes: Any, shape: ColumnShape) -> None:
     axes.set_xlim(-0.6, places.size - 0.4)
     if places.size <= MOST_LEVELS:
         names = [_shorten(str(level)) for level in shape.levels]
-        slant = {} if sum(map(len, names)) <= 24 else {"rotation": 45, "ha": "right"}
-        axes.set_xticks(places, list(map(as_plain, names)), **slant)
+        lines = [wrap(name, LONGEST_LINE) for name in names]
+        if places.size * max(len(line) for name in lines for line in name) <= ROOM:
+            axes.set_xticks(places, [as_plain("\n".join(name)) for name in lines])
+        else:
+            axes.set_xticks(places, list(map(as_plain, names)), rotation=45, ha="right")
     else:
         axes.set_xlabel(f"{places.size} levels", fontsize=8)
 

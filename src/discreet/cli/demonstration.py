@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sklearn.pipeline import Pipeline, make_pipeline
-
 from discreet._progress import WIDTH, Progress, bar, can_show
+from discreet.additive import AdditiveClassifier, ColumnShape
+from discreet.additive.pictures import draw_shapes
 from discreet.cli.accuracy_curve import AccuracyCurve, Spread, save_plot, spread
 from discreet.datasets import HospitalTable, hospital
-from discreet.errors import BudgetExceeded
+from discreet.errors import BudgetExceeded, InputError
 from discreet.ledger import AbstractLedger, MemoryLedger
-from discreet.linear_model import LogisticRegression
 from discreet.model_selection import split_rows
-from discreet.preprocessing import BoundedScaler, Category, Column, Numeric
-from discreet.privacy import Budget, Guarantee
+from discreet.preprocessing import Category, Column, Numeric
+from discreet.privacy import Budget
 from discreet.privacy.guarantee import down_to_three_digits as down
 from discreet.privacy.guarantee import in_three_digits as up
 
 PATIENTS = 20_000
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0)
 REPEATS = 11
-PICTURE = "discreet-demo.png"
+SHAPES, COST = "discreet-demo.png", "discreet-demo-cost.png"
 TOTAL = Budget(1.0, 1e-6)
 
 
@@ -34,16 +33,17 @@ def main(
     repeats: int = REPEATS,
     folder: Path | None = None,
 ) -> None:
-    """Run the demonstration; the picture goes to ``folder``, or to where one stands."""
+    """Run the demonstration; pictures go to ``folder``, or to where one stands."""
     table = hospital(patients)
     X_train, X_test, y_train, y_test = split_rows(table.X, table.y, test=0.25, key="demo")
     train = HospitalTable(table.columns, X_train, y_train)
     test = HospitalTable(table.columns, X_test, y_test)
-    ledger = MemoryLedger(TOTAL)
+    ledger, folder = MemoryLedger(TOTAL), folder or Path.cwd()
     _introduce(table)
-    _fit_once(train, test, ledger)
+    shapes = _fit_once(train, test, ledger)
+    _draw(lambda path: save_shapes(shapes, path), folder / SHAPES)
     curve = _measure(train, test, epsilons, repeats)
-    _draw(curve, (folder or Path.cwd()) / PICTURE)
+    _draw(lambda path: save_plot(curve, path), folder / COST)
     _ask_too_much(train, ledger)
 
 
@@ -68,20 +68,34 @@ def _declaration(column: Column) -> str:
             return str(column)
 
 
-def _fit_once(train: HospitalTable, test: HospitalTable, ledger: AbstractLedger) -> None:
+def _fit_once(
+    train: HospitalTable, test: HospitalTable, ledger: AbstractLedger
+) -> dict[str, ColumnShape]:
     print_title("1. A private model  (epsilon = 0.5)")
     say(
         "Epsilon is what a result may tell about any one patient: near 0 almost nothing, and the "
         "larger it is, the more. Delta is a tiny chance on top of that. "
         "The owner of the table allows a total of epsilon = 1 at delta = 1e-6. Half of it buys a "
-        f"logistic regression on {len(train.y):,} of the patients:"
+        f"model of {len(train.y):,} of the patients, which adds up a curve for each column:"
     )
     model = make_model(train, 0.5, ledger=ledger).fit(train.X, train.y)
     score = model.score(test.X, test.y)
     print(f"\n    right about {score:.1%} of the {len(test.y):,} patients it has not seen\n")
-    say(guarantee_of(model).sentence())
+    say(model.privacy_.sentence())
     left = ledger.remaining()
-    print(f"\n    budget left  {bar(left / TOTAL.epsilon)}  epsilon {down(left)} of 1")
+    print(f"\n    budget left  {bar(left / TOTAL.epsilon)}  epsilon {down(left)} of 1\n")
+    say(
+        "This is what it learnt: how much each column speaks for coming back, where least and "
+        "where most. All of it was released, with its noise, so it may be shown to anybody:"
+    )
+    print(f"\n    {'column':<15} {'least':<20} most")
+    found = zip(train.columns, model.shapes_.values(), strict=True)
+    shapes = dict(sorted(found, key=lambda item: -item[1].importance))
+    for name, shape in shapes.items():
+        least, most, _ = shape.extremes()
+        print(f"    {name:<15} {least:<20} {most}")
+    print()
+    return shapes
 
 
 def _measure(
@@ -125,10 +139,10 @@ def _measure(
     return AccuracyCurve(tuple(epsilons), accuracies, without_privacy, majority, patients, DELTA)
 
 
-def _draw(curve: AccuracyCurve, path: Path) -> None:
+def _draw(save: Callable[[Path], None], path: Path) -> None:
     try:
-        save_plot(curve, path)
-    except ImportError:
+        save(path)
+    except (ImportError, InputError):
         say(
             "The plot is skipped, because matplotlib is not installed here. To get it: "
             "pip install 'discreet[plot]'"
@@ -137,6 +151,12 @@ def _draw(curve: AccuracyCurve, path: Path) -> None:
         say(f"The plot is skipped, because it cannot be written here: {error.strerror}.")
     else:
         print(f"    plot saved:\n    {path}")
+
+
+def save_shapes(shapes: Mapping[str, ColumnShape], path: Path) -> None:
+    """Draw what a model learnt of columns into a PNG file."""
+    adds = "adds to the score of coming back (epsilon = 0.5)"
+    draw_shapes(shapes, adds, None).savefig(path, format="png", dpi=110)
 
 
 def _ask_too_much(train: HospitalTable, ledger: AbstractLedger) -> None:
@@ -158,18 +178,12 @@ DELTA = 1e-7
 
 def make_model(
     table: HospitalTable, epsilon: float, *, ledger: AbstractLedger | None = None
-) -> Pipeline:
+) -> AdditiveClassifier:
     """Return a private classifier for rows of the table, not yet fitted."""
-    return make_pipeline(
-        BoundedScaler(list(table.columns.values()), data_norm=1.0),
-        LogisticRegression(epsilon, DELTA, data_norm=1.0, classes=[False, True], ledger=ledger),
+    columns = list(table.columns.values())
+    return AdditiveClassifier(
+        epsilon=epsilon, delta=DELTA, columns=columns, classes=[False, True], ledger=ledger
     )
-
-
-def guarantee_of(model: Pipeline) -> Guarantee:
-    """Return what a fitted model promises."""
-    guarantee: Guarantee = model[-1].privacy_
-    return guarantee
 
 
 STRIP = 30

@@ -17,7 +17,6 @@ from discreet.cli.shared_options import (
     LedgerDataset,
     LedgerPart,
     MaxRows,
-    ModelKind,
     NewModelFolder,
     NoLedgerCharged,
     Purpose,
@@ -45,7 +44,16 @@ def fit(
     mechanism: Annotated[
         str | None, typer.Option(help=f"auto, {LEARNERS}; or say it in the schema.")
     ] = None,
-    kind: ModelKind = "linear",
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="additive: a curve for each column, which may bend; linear: a coefficient for "
+            "each. If left out, additive for classes, and linear for numbers, without a delta, "
+            "with a --mechanism, or where no range is declared. For numbers ask for additive from "
+            "some 4000 rows times epsilon on.",
+        ),
+    ] = None,
     max_rows: MaxRows = None,
     test_share: Annotated[
         float | None,

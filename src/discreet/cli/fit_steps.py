@@ -12,7 +12,7 @@ import typer
 from discreet import _checks, tables
 from discreet.additive import AdditiveClassifier, AdditiveRegressor
 from discreet.artifact import save
-from discreet.cli.console import print_result, show_status
+from discreet.cli.console import print_note, print_result, show_status
 from discreet.cli.failures import Unwritten
 from discreet.cli.model_folder import Model, Selection, about, shapes_of, store_schema
 from discreet.cli.new_files import NewFolder
@@ -72,15 +72,18 @@ def make_model(
     mechanism: str | None,
     max_rows: int | None,
     rehearse: int | None,
-    kind: str = "linear",
+    kind: str | None = None,
 ) -> Model:
     """Return the model to fit, from what is said on the command line or in the schema."""
-    _checks.one_of(MODELS, model=kind)
+    if kind is not None:
+        _checks.one_of(MODELS, model=kind)
     schema.check_promise()
     columns = schema.declared_columns()
     mechanism = schema.mechanism if mechanism is None else mechanism
     options = find_options(schema, epsilon, delta, max_rows, rehearse)
     _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
+    if kind is None:
+        kind = choose_kind(schema, mechanism, options.get("delta"))
     options |= {"columns": columns, "unit": schema.unit}
     target = schema.target
     if target.task == CLASSIFICATION:
@@ -94,6 +97,24 @@ def make_model(
     if mechanism != "auto":
         raise InputError("a mechanism is chosen for linear models; leave it out.")
     return AdditiveClassifier(**options) if is_of_classes else AdditiveRegressor(**options)
+
+
+def choose_kind(schema: Schema, mechanism: str, delta: float | None) -> str:
+    """Return which model is fitted if nobody says; a note tells why classes get a linear one.
+
+    From declarations alone. Additive models are ahead for classes; for numbers only where rows
+    times epsilon are many, and without a delta nobody has measured them.
+    """
+    if schema.target.task != CLASSIFICATION or mechanism != "auto":
+        return "linear"
+    refusal = "an additive one is the default only with a delta." if delta == 0 else ""
+    try:
+        _ = AdditiveClassifier(columns=schema.declared_columns()).feature_map().region
+    except InputError as error:
+        refusal = str(error)
+    if refusal:
+        print_note(f"The model is linear: {refusal}")
+    return "linear" if refusal else "additive"
 
 
 def find_options(

@@ -45,6 +45,11 @@ def about(schema: Schema, model: Model | Selection) -> dict[str, Any]:
     title, said = f"A model of {target}", f"Coefficients that predict {target} from {columns}."
     if isinstance(model, Additive):
         said = f"A curve for each of the columns {columns}, which add up to {target}."
+        if isinstance(model, AdditiveClassifier) and len(model.classes_) == 2:
+            said = (
+                f"A curve for each of the columns {columns}. They add up to a score; the higher "
+                f"it is, the likelier is {model.classes_[1]} for {target}."
+            )
     if isinstance(model, Selection):
         size, among = model.n_features_to_select, len(schema.columns)
         title = f"Columns that matter for {target}"

@@ -42,19 +42,19 @@ def predict(
     from discreet import tables
     from discreet.cli.model_folder import open_model
     from discreet.data.stored.sources import format_of
-    from discreet.estimators.classifier import ProbabilisticClassifier
 
     if out is not None:
         format_of(out)
         check_new(out, force=force)
     model, schema = open_model(folder)
-    if proba and not isinstance(model, ProbabilisticClassifier):
+    predict_proba = getattr(model, "predict_proba", None) if proba else None
+    if proba and predict_proba is None:
         raise InputError("--proba is for classification; this model has no probabilities.")
     with show_status("Predicting"):
         rows = tables.open_table(data, schema, with_target=False).fit_arguments()["X"]
         columns: dict[str, Any] = {PREDICTION: model.predict(rows)}
-        if proba and isinstance(model, ProbabilisticClassifier):
-            chances = model.predict_proba(rows)
+        if predict_proba is not None:
+            chances = predict_proba(rows)
             for place, label in enumerate(model.classes_.tolist()):
                 columns[PROBABILITY.format(label)] = chances[:, place]
     if out is not None:

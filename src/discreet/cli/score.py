@@ -95,7 +95,7 @@ def score(
     """
     from discreet import tables  # slow to import, as all of these
     from discreet.cli import fit_steps as steps
-    from discreet.cli.model_folder import about, open_model
+    from discreet.cli.model_folder import about, open_model, shapes_of
     from discreet.metrics import private_score
     from discreet.report import card as card_of
 
@@ -130,7 +130,8 @@ def score(
         try:
             _tell(scores, level, as_json)
             if card is not None:
-                shown = card_of(model.release_, about=about(schema, model), scores=scores)
+                said, shapes = about(schema, model), shapes_of(model)
+                shown = card_of(model.release_, about=said, scores=scores, shapes=shapes)
                 write_text(card, _text_of(shown, card))
         except BaseException as error:  # an impatient key too
             why = f" ({error})" if isinstance(error, DiscreetError) else ""

@@ -77,7 +77,7 @@ def tune(
     from discreet.schema import read
 
     schema = read(schema_file)
-    model = steps.make_model(schema, epsilon, delta, None, max_rows, None)
+    model = steps.make_model(schema, epsilon, delta, None, max_rows, None, "linear")
     values = list_values(read_grid(grid or []), schema.declared_columns())
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     search = PrivateSearchCV(

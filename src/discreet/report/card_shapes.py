@@ -6,6 +6,9 @@ Every number was released; nothing is fetched, and a picture has a title for rea
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from textwrap import wrap
 from typing import Protocol
 
 from discreet._page import escape_html
@@ -77,59 +80,130 @@ def name_place(shape: Json, place: int) -> str:
     return f"{low + (high - low) * (place + 0.5) / len(shape['values']):.4g}"
 
 
-WIDTH, HEIGHT, FLOOR = 220.0, 120.0, 20.0
-"""Of a picture, and of the marginal beneath its curve."""
+LEFT, WIDTH, RIGHT, HEIGHT, FLOOR = 34.0, 208.0, 10.0, 116.0, 22.0
+"""Of a picture: margins, how large it is, and the marginal beneath its curve."""
+
+LETTER, LINE = 6.3, 13.0
+"""How wide and how high letters are."""
+
+LONGEST_GAP = 3
+"""So many parts between others are not shaded: whole numbers would leave a comb."""
+
+
+@dataclass(frozen=True)
+class HeightScale:
+    """From the least to the largest value of all shapes where there are data; zero is in it."""
+
+    low: float
+    high: float
+
+    def height(self, value: float) -> float:
+        """Return how far below the top of a picture a value stands; at an end if beyond it."""
+        place = (self.high - value) / ((self.high - self.low) or 1.0)
+        return 5 + min(max(place, 0.0), 1.0) * (HEIGHT - 10)
+
+    def ticks(self) -> str:
+        """Return what stands at the left: both ends, and zero if there is room beside it."""
+        zero = self.height(0.0)
+        shown = [value for value in (self.high, self.low) if abs(self.height(value) - zero) > LINE]
+        return "".join(
+            _write(f"{value:+.2g}" if value else "0", LEFT - 4, self.height(value) + 4, "end")
+            for value in (*shown, 0.0)
+        )
 
 
 def draw_shapes(shapes: list[Json]) -> str:
     """Return SVG pictures of shapes, all on one scale of values."""
-    largest = max((abs(value) for shape in shapes for value in shape["values"]), default=0.0)
-    return f'<div class="shapes">{"".join(_draw(shape, largest or 1.0) for shape in shapes)}</div>'
+    values = [
+        value
+        for shape in shapes
+        for value, share in zip(shape["values"], shape["shares"], strict=True)
+        if share > LEAST_SHARE
+    ]
+    scale = HeightScale(min(0.0, *values), max(0.0, *values))
+    return f'<div class="shapes">{"".join(_draw(shape, scale) for shape in shapes)}</div>'
 
 
-def _draw(shape: Json, largest: float) -> str:
+def _draw(shape: Json, scale: HeightScale) -> str:
     values, shares = shape["values"], shape["shares"]
-    step, top = WIDTH / len(values), max(max(shares) ** 0.5, 1e-9)
-    middle = HEIGHT / 2
-
-    def height(value: float) -> float:
-        return middle - value / largest * (middle - 6)
-
-    parts = []
-    for place, share in enumerate(shares):
-        left = place * step
-        if share <= LEAST_SHARE:
-            parts.append(_box("empty", left, 0, step, HEIGHT))
-            continue
-        tall = share**0.5 / top * FLOOR
-        parts.append(_box("marginal", left, HEIGHT - tall, step, tall))
-    parts.append(f'<line class="blind" x1="0" x2="{WIDTH:g}" y1="{middle:g}" y2="{middle:g}"/>')
-    centres = [(place + 0.5) * step for place in range(len(values))]
+    step, tall = WIDTH / len(values), FLOOR / max(max(shares) ** 0.5, 1e-9)
+    parts = [_box("empty", LEFT + begin * step, HEIGHT, (end - begin) * step, HEIGHT)
+             for begin, end in list_empty(shape)]  # fmt: skip
+    wide = step if shape["levels"] is None else 0.8 * step
+    parts += [
+        _box("marginal", LEFT + (place + 0.5) * step - wide / 2, HEIGHT, wide, share**0.5 * tall)
+        for place, share in enumerate(shares)
+        if share > LEAST_SHARE
+    ]
+    zero = f'y1="{scale.height(0.0):.1f}" y2="{scale.height(0.0):.1f}"'
+    parts.append(f'<line class="blind" x1="{LEFT:g}" x2="{LEFT + WIDTH:g}" {zero}/>')
+    points = [
+        (LEFT + (place + 0.5) * step, scale.height(value)) for place, value in enumerate(values)
+    ]
     if shape["levels"] is None:
-        line = " ".join(f"{x:.1f},{height(y):.1f}" for x, y in zip(centres, values, strict=True))
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         parts.append(f'<polyline class="curve" points="{line}"/>')
     else:
-        parts += [
-            f'<circle class="level" cx="{x:.1f}" cy="{height(y):.1f}" r="3"/>'
-            for x, y in zip(centres, values, strict=True)
-        ]
+        parts += [f'<circle class="level" cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in points]
+    parts.append(f'<rect class="frame" x="{LEFT:g}" y="0" width="{WIDTH:g}" height="{HEIGHT:g}"/>')
+    below, rows, beside = _name_values(shape)
     words = escape_html(": ".join(describe_shape(shape)[::2][:2]))
-    name = escape_html(shape["column"])
-    ends = f"{name_ends(shape)[0]} … {name_ends(shape)[1]}"
     return (
-        f'<figure><svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img"><title>{words}</title>'
-        f"{''.join(parts)}</svg><figcaption><b>{name}</b><br>{escape_html(ends)}</figcaption></figure>"
+        f"<figure><figcaption><b>{escape_html(shape['column'])}</b>{beside}</figcaption>"
+        f'<svg viewBox="0 0 {LEFT + WIDTH + RIGHT:g} {HEIGHT + rows * LINE + 6:g}" role="img">'
+        f"<title>{words}</title>{''.join(parts)}{scale.ticks()}{below}</svg></figure>"
     )
 
 
-def name_ends(shape: Json) -> tuple[str, str]:
-    """Return what stands at the left and at the right of a picture."""
-    if shape["levels"] is not None:
-        return str(shape["levels"][0]), str(shape["levels"][-1])
-    return f"{shape['ends'][0]:.4g}", f"{shape['ends'][1]:.4g}"
+def list_empty(shape: Json) -> list[tuple[int, int]]:
+    """Return where stretches without data begin and end; of numbers no short ones between others.
+
+    Examples
+    --------
+    >>> list_empty({"shares": [0, 0.5, 0, 0.5, 0, 0, 0, 0.5], "levels": None})
+    [(0, 1), (4, 7)]
+    """
+    shares, stretches = shape["shares"], list[tuple[int, int]]()
+    for is_empty, places in groupby(range(len(shares)), lambda place: shares[place] <= LEAST_SHARE):
+        listed = list(places)
+        begin, end = listed[0], listed[-1] + 1
+        is_short = end - begin <= LONGEST_GAP and 0 < begin < end < len(shares)
+        if is_empty and not (is_short and shape["levels"] is None):
+            stretches.append((begin, end))
+    return stretches
 
 
-def _box(kind: str, x: float, y: float, width: float, height: float) -> str:
-    return (
-        f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
-    )
+def _name_values(shape: Json) -> tuple[str, int, str]:
+    """Return names beneath a picture, in how many rows, and what stands above if none fit."""
+    if shape["levels"] is None:
+        low, high = shape["ends"]
+        ends = ((low, 0.0, "start"), ((low + high) / 2, 0.5, "middle"), (high, 1.0, "end"))
+        texts = [_write(f"{x:.4g}", LEFT + at * WIDTH, HEIGHT + LINE, how) for x, at, how in ends]
+        return "".join(texts), 1, ""
+    names = [str(level) for level in shape["levels"]]
+    slot = WIDTH / len(names)
+    lines = [wrap(name, max(int(slot / LETTER), 1), break_long_words=False) for name in names]
+    if (
+        max(map(len, lines)) > 2
+        or max(len(each) for name in lines for each in name) > slot / LETTER
+    ):
+        if max(map(len, names)) * LETTER > slot + 2 * RIGHT:
+            return "", 0, f"<br>from left to right: {escape_html(', '.join(names))}"
+        lines = [[name] if place % 2 == 0 else ["", name] for place, name in enumerate(names)]
+    texts = [
+        _write(line, LEFT + (place + 0.5) * slot, HEIGHT + (row + 1) * LINE, "middle")
+        for place, name in enumerate(lines)
+        for row, line in enumerate(name)
+        if line
+    ]
+    return "".join(texts), max(map(len, lines)), ""
+
+
+def _write(text: str, x: float, y: float, anchor: str) -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f'<text class="tick" {place}>{escape_html(text)}</text>'
+
+
+def _box(kind: str, x: float, bottom: float, width: float, height: float) -> str:
+    place = f'x="{x:.1f}" y="{bottom - height:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect class="{kind}" {place}/>'

@@ -54,7 +54,7 @@ table { border-collapse: collapse; width: 100%; font-size: 0.95rem; }
 caption { text-align: left; color: var(--soft); font-size: 0.9rem; padding-bottom: 0.3rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 0;
   border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; min-width: 4.5rem; }
-thead th { color: var(--soft); font-weight: 600; }
+thead th { color: var(--soft); font-weight: 600; overflow-wrap: break-word; }
 tbody th { font-weight: 500; overflow-wrap: break-word; min-width: 6.5rem; }
 summary { cursor: pointer; color: var(--accent); }
 summary h2 { display: inline; border: 0; padding: 0; margin: 0; }
@@ -78,10 +78,11 @@ svg .frame { fill: none; stroke: var(--rule); }
 svg .impossible { fill: var(--shade); stroke: none; }
 svg .curve { fill: none; stroke: var(--accent); stroke-width: 2.5; stroke-linejoin: round; }
 svg .blind { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 6 5; }
-.shapes { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr));
+.shapes { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr));
   gap: 0.9rem; }
 .shapes figure { margin: 0; break-inside: avoid; }
-.shapes svg { background: var(--panel); border: 1px solid var(--rule); }
+.shapes figcaption b { color: var(--ink); }
+.shapes svg .tick { font-size: 11px; }
 .shapes .empty { fill: var(--rule); opacity: 0.6; }
 .shapes .marginal { fill: var(--soft); opacity: 0.45; }
 .shapes .level { fill: var(--accent); }

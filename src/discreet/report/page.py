@@ -449,10 +449,10 @@ def _budget_section(document: Json) -> Section:
 def _shapes_section(document: Json) -> Section:
     shapes = tuple(document["shapes"])
     words = (
-        "What each column adds to the score, value by value, on one scale; the line across is "
-        "zero. Beneath stands how values are spread, as the noisy marginal has it (roots of "
-        "shares); shaded is where it has no data, and nothing holds a curve there. All of it was "
-        "released, and there is noise in all of it."
+        "What each column adds to the score, value by value, the most important column first. All "
+        "pictures have one scale; on the dashed line nothing is added. Grey at the bottom is how "
+        "often values occur (square roots of noisy shares); shaded is where they do not, so that "
+        "nothing holds a curve there. All of it was released, and there is noise in all of it."
     )
     header = ("column", "importance", "least", "most", "missing")
     rows = tuple(map(describe_shape, shapes))
