@@ -6,6 +6,7 @@ An additive model learns one curve for each column, privately and within one bud
 marginal of its column; where that has no data the ground is shaded. Everything drawn was released.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -30,9 +31,11 @@ model = AdditiveClassifier(
     monotone={"stay": "increasing"},
 ).fit(patients, back)
 
-model.plot_shapes()
+plt.figure(FigureClass=lambda **_: model.plot_shapes())  # hands it to pyplot, which shows it
+plt.show()
 
 # %%
 # How far each column moves a patient, typically:
 
-model.plot_importance()
+plt.figure(FigureClass=lambda **_: model.plot_importance())
+plt.show()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from discreet import _checks
 from discreet.errors import CalibrationError
@@ -81,13 +82,15 @@ class SingleRowGradient(Learner):
                 "the noise in print does not keep this budget; use a smaller epsilon, or "
                 "NoisyGradient(batch=1)."
             )
+        choose = partial(choose_rule, "lipschitz", schedule=schedule, noise=grid.scale, rows=rows)
         return NoisyGradientPlan(
             sums=sums_of(problem),
             grid=grid,
             steps=schedule.steps,
             batches=schedule.batches,
-            rule=choose_rule("lipschitz", problem, schedule, grid.scale, rows),
+            rule=choose(problem),
             average=LastPoint(),
+            choose_rule=choose,
             guarantee=share.guarantee(profile),
             reason=schedule.sentence,
         )

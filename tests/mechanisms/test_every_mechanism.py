@@ -71,7 +71,9 @@ def test_a_plan_that_declares_a_sensitivity_is_looked_into():
     plain = [case for case in ALL_CASES if not isinstance(case, AdditiveCase | StagedCase)]
     declared = {case.mechanism.name for case in plain if hasattr(case.plan(), "sensitivity")}
     assert declared == {"bounded_updates", "net_updates"}  # each answer depends on others
-    assert set(KINDS.values()) == {type(case) for case in ALL_CASES} - {Case}
+    found = {type(case) for case in ALL_CASES} - {Case}
+    assert set(KINDS.values()) <= found
+    assert all(issubclass(kind, tuple(KINDS.values())) for kind in found)
 
 
 def test_no_two_cases_have_the_same_label():

@@ -12,15 +12,10 @@ from discreet._types import Array
 from discreet.additive.additive_estimator import AdditiveEstimator
 from discreet.additive.cell_features import CellFeatures
 from discreet.data.given_column import GivenColumn
+from discreet.estimators import predicting
 from discreet.estimators.classifier import CALIBRATIONS
 from discreet.estimators.fields import with_fields
 from discreet.estimators.fit import Fit
-from discreet.estimators.predicting import (
-    decide,
-    predict_chances,
-    predict_classes,
-    predict_log_chances,
-)
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, class_target
 from discreet.losses import MarginLogistic
@@ -171,10 +166,10 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         points = self.probability_curve_
         return None if points is None else ProbabilityCurve(points)
 
-    decision_function = decide
-    predict = predict_classes
-    predict_proba = predict_chances
-    predict_log_proba = predict_log_chances
+    decision_function = predicting.decision_function
+    predict = predicting.predict
+    predict_proba = predicting.predict_proba
+    predict_log_proba = predicting.predict_log_proba
 
     def _adds(self) -> str:
         if self.classes_.size > 2:

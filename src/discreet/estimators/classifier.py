@@ -15,17 +15,12 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
+from discreet.estimators import predicting
 from discreet.estimators.base import fit_with_weights
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
 from discreet.estimators.fit import Fit
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.predicting import (
-    decide,
-    predict_chances,
-    predict_classes,
-    predict_log_chances,
-)
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, class_target
 from discreet.losses import Logistic, Loss, MarginLogistic
@@ -71,8 +66,8 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             self.multiclass_ = "softmax" if asked.is_softmax else "one_vs_rest"
         self.coef_, self.intercept_ = self._coefficients(asked, fit.features)
 
-    decision_function = decide
-    predict = predict_classes
+    decision_function = predicting.decision_function
+    predict = predicting.predict
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -113,8 +108,8 @@ class ProbabilisticClassifier(LinearClassifierBase):
         """Return what makes probabilities of the margins of two classes; None for the loss."""
         return None
 
-    predict_proba = predict_chances
-    predict_log_proba = predict_log_chances
+    predict_proba = predicting.predict_proba
+    predict_log_proba = predicting.predict_log_proba
 
 
 USUAL_MARGIN = 2.0

@@ -1,7 +1,7 @@
 """Predictions, row by row: for rows in memory, in files, or with the workers of Dask.
 
 Classes and their probabilities, which become methods of models that have margins: one for two
-classes, else one for each class.
+classes, else one for each class. They have scikit-learn's names, by which it calls them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def row_by_row(method: Method) -> Method:
 
 
 @row_by_row
-def decide(self: Any, X: Any) -> Array:
+def decision_function(self: Any, X: Any) -> Array:
     """Return the margins: positive for the second of two classes, else one for each class.
 
     Parameters
@@ -59,7 +59,7 @@ def decide(self: Any, X: Any) -> Array:
 
 
 @row_by_row
-def predict_classes(self: Any, X: Any) -> Any:
+def predict(self: Any, X: Any) -> Any:
     """Return the likeliest class of each row.
 
     Parameters
@@ -74,7 +74,7 @@ def predict_classes(self: Any, X: Any) -> Any:
 
 
 @row_by_row
-def predict_chances(self: Any, X: Any) -> Array:
+def predict_proba(self: Any, X: Any) -> Array:
     """Return the probability of each class for each row.
 
     Parameters
@@ -101,7 +101,7 @@ def predict_chances(self: Any, X: Any) -> Array:
 
 
 @row_by_row
-def predict_log_chances(self: Any, X: Any) -> Array:
+def predict_log_proba(self: Any, X: Any) -> Array:
     """Return the logarithm of the probability of each class for each row.
 
     Parameters
