@@ -25,12 +25,13 @@ from discreet.losses import (
 )
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
 from discreet.mechanisms.minimising.linear_term import BITS
-from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.minimiser import SWIFT_AIM, Minimiser
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS, RowsObjective, _inverse
+from discreet.mechanisms.minimising.swift_objective import SwiftObjective
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from discreet.solvers import Solution
+from discreet.solvers import Solution, newton
 from support.opened import open_rows
 
 mp.mp.dps = 50
@@ -415,3 +416,34 @@ def test_a_linear_term_that_leads_too_far_is_refused():
         minimiser.solve(rows, linear)
     linear[7] = 2.0
     assert np.linalg.norm(minimiser.solve(rows, linear)) <= 10.0
+
+
+@every_loss
+def test_newtons_method_reaches_the_tolerance_with_hessians_in_single_precision(exact):
+    problem, X, y = made(exact, ridge=1.0, max_rows=100)
+    minimiser, rows = Minimiser(problem), open_rows(X, y, bounds=problem.bounds)
+    linear = np.zeros(problem.bounds.width)
+    found = newton(
+        SwiftObjective(problem, rows, linear), linear, tolerance=SWIFT_AIM * minimiser.tolerance
+    )
+    gradient = RowsObjective(problem, rows, linear).careful_gradient(found.point)
+    assert np.linalg.norm(gradient) <= minimiser.tolerance
+
+
+def test_a_swift_minimiser_takes_few_rows_first_and_finds_what_another_does():
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(9000, 20)) / 6
+    y = np.where(X[:, 0] + 0.3 * generator.normal(size=9000) > 0, 1.0, -1.0)
+    bounds = Bounds(L2Ball(1.0), 20, labels=LabelSet([-1, 1]), max_rows=10**5)
+    problem = Problem(Logistic(), bounds, ridge=1.0, radius=500.0)
+    rows, linear = open_rows(X, y, bounds=bounds), generator.normal(size=20)
+    plain, swift = (Minimiser(problem, 100.0, is_swift=each) for each in (False, True))
+    points = [each.solve(rows, linear) for each in (plain, swift)]
+    assert plain.radius == swift.radius
+    assert 0 < np.linalg.norm(points[0] - points[1]) <= 2 * swift.radius
+    exact, rough = (
+        kind(problem, rows, linear).hessian(points[0]) for kind in (RowsObjective, SwiftObjective)
+    )
+    assert 0 < np.abs(exact - rough).max() <= 1e-6 * np.abs(exact).max()
+    thin = SwiftObjective(problem, rows, linear).rough_start(np.zeros(20))
+    assert 1e-3 < np.linalg.norm(thin - points[0]) < 0.5 * np.linalg.norm(points[0])

@@ -218,6 +218,10 @@ class Block(ABC):
         corner = self._intercept**2 * weights.sum()
         return np.block([[inner, edge[:, None]], [edge[None, :], np.array([[corner]])]])
 
+    def rough_gram(self, weights: Vector) -> Array:
+        """Return what ``gram`` does, in single precision where that takes half the time."""
+        return self.gram(weights)
+
     def rows(self) -> Array:
         """Return the clipped rows as a new dense array."""
         dense = self._dense_matrix()
@@ -311,6 +315,13 @@ class DenseBlock(Block):
 
     def _dense_matrix(self) -> Array:
         return np.asarray(self._matrix)
+
+    def rough_gram(self, weights: Vector) -> Array:
+        if self._intercept is not None:
+            return super().rough_gram(weights)
+        roots = self._scaled_weights(np.sqrt(np.maximum(weights, 0.0)))
+        rows = np.multiply(roots[:, None], self._matrix, dtype=np.float32, casting="same_kind")
+        return np.asarray(rows.T @ rows, dtype=np.float64)
 
     def _inner(self, roots: Vector | None) -> Array:
         rows = self._matrix

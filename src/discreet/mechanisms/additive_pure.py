@@ -54,7 +54,8 @@ class PureSecond:
     def settle(self, settings: Any, bounds: Bounds) -> ObjectivePerturbationPlan:
         """Return the plan for rows in the frame that the marginals gave."""
         loss = self.objective.loss(settings)
-        return _plan(self.objective, loss, bounds, self.share, settings.ridge)
+        plan = _plan(self.objective, loss, bounds, self.share, settings.ridge)
+        return plan.narrow(bounds.width)
 
     def noise_in(self, bounds: Bounds) -> float:
         """Return the deviation of the noise in a coordinate of the slope."""

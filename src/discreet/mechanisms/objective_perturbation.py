@@ -100,7 +100,9 @@ class ObjectivePerturbationPlan(Plan):
         """
         if not 1 <= width <= self.minimiser.problem.bounds.width:
             raise PrivacyError("rows are wider than was planned for.")
-        return replace(self, narrower=width)
+        if isinstance(self.minimiser, PenalisedMinimiser):
+            raise CalibrationError(FIXED_OBJECTIVE)
+        return replace(self, narrower=width, minimiser=replace(self.minimiser, is_swift=True))
 
     def settle(self, loss: Loss, ridge: float) -> ObjectivePerturbationPlan:
         if isinstance(self.minimiser, PenalisedMinimiser):

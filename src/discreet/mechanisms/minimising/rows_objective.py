@@ -5,10 +5,11 @@ The penalised empirical risk: values, gradients in compensated sums, Hessians an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -38,10 +39,6 @@ first two passes: from the third on the last one is near enough."""
 
 PASSES_WITH_HESSIAN = 2
 
-LOADINGS = (0.0, 2.0**-48, 2.0**-40, 2.0**-30)
-"""What is added to the diagonal of a Hessian, relative to its largest entry, until it has a factor:
-a direction found with it is a little short, and still leads downhill."""
-
 
 @dataclass(frozen=True, eq=False)
 class _Evaluation:
@@ -59,6 +56,16 @@ class RowsObjective:
     the careful gradient, and for the first points the Hessian.
     """
 
+    columns_a_pass: ClassVar[int] = 40
+    """How many columns make a Hessian as dear as one pass more."""
+
+    rough_progress: ClassVar[float] = 1e-4
+    """How much smaller the gradient of few rows has to become before all rows are looked at."""
+
+    loadings: ClassVar[tuple[float, ...]] = (0.0, 2.0**-48, 2.0**-40, 2.0**-30)
+    """What is added to the diagonal of a Hessian, relative to its largest entry, until it has a
+    factor: a direction found with it is a little short, and still leads downhill."""
+
     def __init__(
         self, problem: Problem, rows: OpenRows, linear: Vector, *, weight: float = 1.0
     ) -> None:
@@ -66,7 +73,8 @@ class RowsObjective:
         self.dimension = linear.size
         self.strong_convexity = problem.ridge
         # A Hessian is a product of matrices, which runs at a better rate than one with a vector.
-        self.passes_per_hessian = self.dimension / 40 if self.dimension <= DENSE_WIDTH else 0.0
+        is_formed = self.dimension <= DENSE_WIDTH
+        self.passes_per_hessian = self.dimension / self.columns_a_pass if is_formed else 0.0
         self._is_costly = rows.is_streamed and self.dimension <= DENSE_WIDTH
         self._last: _Evaluation | None = None
         self._hessians = PASSES_WITH_HESSIAN if self.dimension <= HESSIAN_BESIDE else 0
@@ -158,7 +166,7 @@ class RowsObjective:
     def full_inverse(self, point: Vector) -> Inverse:
         if self.dimension > DENSE_WIDTH:
             return self._iterative_inverse(point)
-        return _inverse(self.hessian(point))
+        return _inverse(self.hessian(point), self.loadings)
 
     def hessian(self, point: Vector) -> Array:
         loss = self._problem.loss
@@ -191,7 +199,11 @@ class RowsObjective:
 
     def known_inverse(self, point: Vector) -> Inverse | None:
         known = self._recall(point)
-        return None if known is None or known.hessian is None else _inverse(known.hessian)
+        return (
+            None
+            if known is None or known.hessian is None
+            else _inverse(known.hessian, self.loadings)
+        )
 
     def rough_start(self, point: Vector) -> Vector:
         rough = self._thin_objective
@@ -199,25 +211,28 @@ class RowsObjective:
             return point
         with SINGLE_PRODUCTS if self._is_costly else nullcontext():
             _, gradient = rough.value_and_gradient(point)
-            enough = 1e-4 * float(np.linalg.norm(gradient))
+            enough = self.rough_progress * float(np.linalg.norm(gradient))
             return newton(rough, point, tolerance=enough, most_steps=20).point
 
     @cached_property
     def _thin_objective(self) -> RowsObjective | None:
         """The objective of some of the rows, each standing for several; None if they are few."""
         count = self._rows.count
-        wanted = max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
-        step = count // wanted
+        step = count // self._fewest(count)
         if step < 2 or self._weight != 1.0:
             return None
         thin = self._rows.subsample(step)
-        return RowsObjective(self._problem, thin, self._linear, weight=count / thin.count)
+        return type(self)(self._problem, thin, self._linear, weight=count / thin.count)
+
+    def _fewest(self, count: int) -> int:
+        """Return how few rows may stand for all."""
+        return max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
 
 
-def _inverse(hessian: Array) -> Inverse:
+def _inverse(hessian: Array, loadings: Sequence[float] = RowsObjective.loadings) -> Inverse:
     """Return the inverse of a matrix that rounding may have robbed of its definiteness."""
     largest = float(np.abs(np.diagonal(hessian)).max())
-    for added in LOADINGS:
+    for added in loadings:
         loaded = hessian
         if added:
             loaded = hessian + added * largest * np.eye(len(hessian))

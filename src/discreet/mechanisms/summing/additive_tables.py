@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._types import Array, Vector
+from discreet._types import Array, Booleans, Vector
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
 from discreet.questions import Marginals
@@ -55,7 +55,7 @@ class ColumnTable:
 
 
 def tables_of_numbers(found: Sequence[ColumnShares], terms: int) -> Iterator[ColumnTable]:
-    """Yield of each column place and cosines of half rank, half place, orthonormal under its shares.
+    """Yield place and cosines of half rank, half place, orthonormal under each column's shares.
 
     Missing values have zeros, and a feature of their own if they stand out of the noise.
     """
@@ -107,13 +107,13 @@ def _functions(known: Array, terms: int) -> list[Array]:
     middle = (np.arange(cells) + 0.5) / cells
     place = np.clip((middle - low / cells) / ((high + 1 - low) / cells), 0.0, 1.0)
     mixed = (reached - known / 2 + place) / 2
-    found, is_kept = list[Array](), list[Array]()
+    found, is_kept = list[Array](), list[Booleans]()
     for term in range(1, terms + 1):
         function = place if term == 1 else np.cos(np.pi * term * mixed)
         rest = function - _mean(known, function)
         own = _mean(known, rest**2)
         for other in found:
-            rest = rest - _mean(known, rest * other) * other
+            rest = rest - _mean(known * rest, other) * other
         left = _mean(known, rest**2)
         keeps = left >= KEPT_VARIANCE * np.maximum(own, LEAST_VARIANCE)
         found.append(np.where(keeps, rest / np.sqrt(np.where(keeps, left, 1.0)), 0.0))

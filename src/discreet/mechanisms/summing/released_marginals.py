@@ -107,10 +107,11 @@ def _cut(layout: SplitLayout, released: Vector) -> tuple[list[Vector], Vector]:
 def join_splits(splits: Array, total: float | Vector, deviations: Vector) -> Array:
     r"""Return counts of cells that are not negative and have this total, from noisy splits.
 
-    From the whole range downwards, of one column or of several, a line each. Of t rows in a node, a left share that could be anything
-    between 0 and 1 has the variance :math:`t^2/3` as a difference, so the best linear estimate of
-    the difference is :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal,
-    and stretches without rows stay empty.
+    From the whole range downwards, of one column or of several, a line each. Of t rows in a node,
+    a left share that could be anything between 0 and 1 has the variance :math:`t^2/3` as a
+    difference, so the best linear estimate of the difference is
+    :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal, and stretches
+    without rows stay empty.
 
     Examples
     --------
