@@ -16,6 +16,7 @@ from discreet.mechanisms.additive_objectives import (
 )
 from discreet.mechanisms.summing.additive_tables import (
     make_frame,
+    size_constant,
     table_of_levels,
     tables_of_numbers,
     temper_signal,
@@ -28,12 +29,13 @@ from discreet.questions import Marginals
 QUESTION = Marginals((None, 4, None), LabelSet([-1, 1]), max_rows=10**6)
 
 
-def noisy_frame(seed, terms=4, rows=1000.0):
+def noisy_frame(seed, terms=4, rows=1000.0, constant=1.0):
     """A frame of numbers that nobody would want: rules must hold whatever is released."""
     plan = MarginalSplits().plan(QUESTION, Budget(1.0, 1e-6), AddRemoveOne())
     generator = np.random.default_rng(seed)
     released = generator.normal(0, rows, size=plan.noise.layout.kinds.size)
-    return make_frame(QUESTION, plan.read(released), terms, plan.noise.deviations[0])
+    marginals, noise = plan.read(released), plan.noise.deviations[0]
+    return make_frame(QUESTION, marginals, terms, noise, constant=constant)
 
 
 def cells(count, seed=0):
@@ -91,15 +93,16 @@ def test_the_features_of_a_row_do_not_depend_on_other_rows(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_frame_is_wider_or_longer_than_is_declared(seed):
-    for terms in (1, 8):
-        frame = noisy_frame(seed, terms, rows=10.0 ** (seed + 1))
+    for terms, constant in ((1, 1.0), (8, 1.0), (1, 5.0)):
+        frame = noisy_frame(seed, terms, rows=10.0 ** (seed + 1), constant=constant)
         assert frame.width + 1 <= widest_frame(QUESTION.levels)
         norms = np.linalg.norm(frame.apply(cells(500).astype(float)), axis=1) * frame.length
         assert norms.max() <= frame.longest
 
 
-def test_shapes_are_the_score():
-    frame, rows = noisy_frame(1), cells(50)
+@pytest.mark.parametrize("constant", [1.0, 2.5])
+def test_shapes_are_the_score(constant):
+    frame, rows = noisy_frame(1, constant=constant), cells(50)
     coefficients = np.random.default_rng(2).normal(size=frame.width + 1)
     shapes, constant = frame.shapes(coefficients)
     summed = constant + sum(shape[rows[:, j]] for j, shape in enumerate(shapes))
@@ -117,6 +120,23 @@ def test_terms_grow_with_the_signal_and_fall_with_a_rare_class():
     assert [terms_of_classes(q, 0.5) for q in signals] == [1, 2, 3, 4, 5, 6, 7, 8, 8]
     assert terms_of_classes(100.0, 0.01) == 1
     assert terms_of_classes(100.0, 0.2) == terms_of_classes(64.0, 0.5)
+
+
+def test_the_constant_is_half_the_log_odds_of_a_rare_class_and_otherwise_one():
+    def size(rarer, noise_share=0.0):
+        return size_constant(np.array([1 - rarer, rarer]), noise_share)
+
+    assert [size(rarer) for rarer in (0.5, 0.3, 0.12)] == [1, 1, 1]
+    for rarer in (0.01, 0.99):
+        assert size(rarer) == pytest.approx(np.log(99) / 2)
+    # Odds that noise alone may have made say no more than the noise does.
+    assert size(0.0, 0.04) == pytest.approx(size(0.01))
+    assert size(0.0, 2.5) == size(0.0) == 1
+
+
+def test_the_typical_row_is_as_much_longer_as_its_constant():
+    usual, larger = noisy_frame(3), noisy_frame(3, constant=2.5)
+    assert larger.length**2 - usual.length**2 == pytest.approx(2.5**2 - 1)
 
 
 def test_terms_of_a_target_grow_with_the_signal():

@@ -158,7 +158,13 @@ class AdditiveModelPlan(Plan):
         if is_pure:
             floor_noise = self.noise.size
         frame = make_frame(
-            question, marginals, terms, floor_noise, centred=not is_pure, with_pairs=with_pairs
+            question,
+            marginals,
+            terms,
+            floor_noise,
+            centred=not is_pure,
+            with_pairs=with_pairs,
+            constant=self.objective.constant(marginals),
         )
         if not is_pure:
             return frame

@@ -35,6 +35,7 @@ from discreet.mechanisms.signal_rules import (
 from discreet.mechanisms.summing.additive_tables import (
     MOST_TERMS,
     AdditiveFrame,
+    size_constant,
     temper_signal,
 )
 from discreet.mechanisms.summing.place_pairs import PAIR_SIGNAL
@@ -163,6 +164,10 @@ class AdditiveObjective(ABC, Generic[AnySettings]):
         ``signal`` is that of a model with one feature for each number and level.
         """
 
+    def constant(self, marginals: ReleasedMarginals) -> float:
+        """Return the feature that all rows have alike, before they are divided by a length."""
+        return 1.0
+
     @abstractmethod
     def settle(
         self, marginals: ReleasedMarginals, ratio: float, length: float, ridge: float
@@ -224,10 +229,11 @@ class TwoClasses(AdditiveObjective[Settings]):
         return LabelSet([-1, 1])
 
     def terms(self, signal: float, marginals: ReleasedMarginals) -> int:
-        shares = np.ones(2) / 2 if marginals.label is None else marginals.label
-        noise_share = marginals.count_noise / marginals.rows
-        tempered = temper_signal(signal, shares, noise_share)
+        tempered = temper_signal(signal, *_shares_of(marginals))
         return count_terms(CLASS_TERMS, tempered, CLASS_POWER)
+
+    def constant(self, marginals: ReleasedMarginals) -> float:
+        return size_constant(*_shares_of(marginals))
 
     def ridge_of(self, ratio: float, noise: float) -> float:
         return ridge_of(ratio, noise, self.question.ridge)
@@ -241,6 +247,12 @@ class TwoClasses(AdditiveObjective[Settings]):
 
     def loss(self, settings: Settings) -> Loss:
         return MarginLogistic(margin=settings.margin)
+
+
+def _shares_of(marginals: ReleasedMarginals) -> tuple[Vector, float]:
+    """Return the shares of two classes, and the noise of a count over the number of rows."""
+    shares = np.ones(2) / 2 if marginals.label is None else marginals.label
+    return shares, marginals.count_noise / marginals.rows
 
 
 @dataclass(frozen=True)

@@ -138,8 +138,8 @@ def _mean(known: Array, function: Array) -> Array:
 class AdditiveFrame:
     """Tables of every column in one frame, and the typical length of rows there.
 
-    After the tables' features come those of ``pairs`` of columns, and the constant, one, is the
-    last; ``length`` divides all of them, and what comes of it is clipped to the ``region``.
+    After the tables' features come those of ``pairs`` of columns, and the ``constant`` is the last;
+    ``length`` divides all of them, and what comes of it is clipped to the ``region``.
     """
 
     tables: tuple[Array, ...]
@@ -147,6 +147,7 @@ class AdditiveFrame:
     rows: float
     region: ConvexSet = UNIT_BALL
     pairs: tuple[PlacePair, ...] = ()
+    constant: float = 1.0
 
     @property
     def width(self) -> int:
@@ -158,7 +159,7 @@ class AdditiveFrame:
         """The longest norm that a row can have before it is divided by the length."""
         squared = sum(float((table**2).sum(axis=1).max()) for table in self.tables if table.size)
         squared += sum(pair.largest**2 for pair in self.pairs)
-        return math.sqrt(1 + squared) * CLIPPING_SLACK
+        return math.sqrt(self.constant**2 + squared) * CLIPPING_SLACK
 
     def typical_sum(self, marginals: ReleasedMarginals) -> float:
         """Return the expected sum of the sizes of a row's entries, once divided by the length."""
@@ -168,7 +169,7 @@ class AdditiveFrame:
         )
         shares = [found.shares for found in marginals.columns]
         products = sum(pair.typical(shares) for pair in self.pairs)
-        return (1 + sum(sums) + products) / self.length
+        return (self.constant + sum(sums) + products) / self.length
 
     def apply(self, rows: Any) -> Array:
         """Return the features of rows, from their cells: entries of tables, and their products."""
@@ -182,7 +183,7 @@ class AdditiveFrame:
             start = stop
         for offset, pair in enumerate(self.pairs):
             features[:, start + offset] = pair.apply(cells, 1 / self.length)
-        features[:, -1] = 1 / self.length
+        features[:, -1] = self.constant / self.length
         return features
 
     def shapes(self, coefficients: Vector) -> tuple[tuple[Vector, ...], float]:
@@ -192,7 +193,7 @@ class AdditiveFrame:
             part = folded[start : start + table.shape[1]]
             shapes.append((table * part).sum(axis=1))
             start += table.shape[1]
-        return tuple(shapes), float(folded[-1])
+        return tuple(shapes), float(folded[-1] * self.constant)
 
     def pair_weights(self, coefficients: Vector) -> Vector:
         """Return what the product of two places adds to a score, for each pair."""
@@ -209,6 +210,7 @@ def make_frame(
     *,
     centred: bool = True,
     with_pairs: bool = False,
+    constant: float = 1.0,
 ) -> AdditiveFrame:
     """Return tables in one frame: features weigh less where their variance drowns in noise.
 
@@ -235,9 +237,10 @@ def make_frame(
     squared += sum(pair.weight**2 for pair in pairs)
     return AdditiveFrame(
         tuple(table.entries / np.sqrt(table.variances + floor) for table in tables),
-        math.sqrt(1 + max(squared, LEAST_SQUARED_LENGTH)),
+        math.sqrt(constant**2 + max(squared, LEAST_SQUARED_LENGTH)),
         marginals.rows,
         pairs=pairs,
+        constant=constant,
     )
 
 
@@ -246,6 +249,18 @@ def widest_frame(levels: Sequence[int | None], *, with_pairs: bool = False) -> i
     most = sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
     pairs = count_pairs(levels) if with_pairs else 0
     return 1 + most + (pairs if pairs <= most else 0)  # more pairs are never made
+
+
+def size_constant(shares: Vector, noise_share: float) -> float:
+    """Return the constant feature of rows of two classes: half the log odds of the rarer one.
+
+    At least one, which it is up to seven rows of one class for each of the other. The rarer the
+    class, the larger the intercept has to be, and its coefficient has the ridge of all others:
+    where the constant stays one, functions of columns do what the intercept cannot. Odds are no
+    longer than a quarter of ``noise_share``, the noise of a count over the number of rows, can say.
+    """
+    rarer = max(float(shares.min()), noise_share / 4)
+    return max(1.0, math.log(1 / rarer - 1) / 2) if 0 < rarer < 1 / 2 else 1.0
 
 
 def temper_signal(signal: float, shares: Vector, noise_share: float) -> float:
