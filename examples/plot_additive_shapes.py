@@ -6,7 +6,6 @@ An additive model learns one curve for each column, privately and within one bud
 marginal of its column; where that has no data the ground is shaded. Everything drawn was released.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -31,11 +30,9 @@ model = AdditiveClassifier(
     monotone={"stay": "increasing"},
 ).fit(patients, back)
 
-plt.figure(FigureClass=lambda **_: model.plot_shapes())  # hands it to pyplot, which shows it
-plt.show()
+model.plot_shapes()
 
 # %%
 # How far each column moves a patient, typically:
 
-plt.figure(FigureClass=lambda **_: model.plot_importance())
-plt.show()
+model.plot_importance()
