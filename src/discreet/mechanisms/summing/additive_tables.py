@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.geometry import ConvexSet, L2Ball
+from discreet.geometry.norms import euclidean_norms, pairwise_euclidean_norms, shrink_factors
 from discreet.mechanisms.summing.place_pairs import (
     PAIR_WEIGHT,
     PlacePair,
@@ -38,6 +39,9 @@ KEPT_VARIANCE, LEAST_VARIANCE = 0.03, 0.02
 
 PRIOR_VARIANCE = 0.3
 """Of the first function of a column of numbers; of the k-th one this over k squared."""
+
+RARE_CLASS = 0.25
+"""Of two classes one is rare if it has a smaller share: long rows then keep their constant."""
 
 UNIT_BALL = L2Ball(1.0)
 
@@ -126,7 +130,8 @@ class AdditiveFrame:
     """Tables of every column in one frame, and the typical length of rows there.
 
     After the tables' features come those of ``pairs`` of columns, and the ``constant`` is the last;
-    ``length`` divides all of them, and what comes of it is clipped to the ``region``.
+    ``length`` divides all of them, and what comes of it is clipped to the ``region``: the whole
+    row, or, if it ``keeps_constant``, all but that.
     """
 
     tables: tuple[Array, ...]
@@ -135,6 +140,7 @@ class AdditiveFrame:
     region: ConvexSet = UNIT_BALL
     pairs: tuple[PlacePair, ...] = ()
     constant: float = 1.0
+    keeps_constant: bool = False
 
     @property
     def width(self) -> int:
@@ -171,6 +177,22 @@ class AdditiveFrame:
         for offset, pair in enumerate(self.pairs):
             features[:, start + offset] = pair.apply(cells, 1 / self.length)
         features[:, -1] = self.constant / self.length
+        return features
+
+    def apply_within(self, rows: Any) -> Array:
+        """Return features to learn from: long rows are shortened here if the constant is kept.
+
+        If it were shortened too, functions that are large in long rows would make up for it, where
+        nothing is missing when scores are made.
+        """
+        features, constant = self.apply(rows), self.constant / self.length
+        if not self.keeps_constant:
+            return features
+        features[:, -1] = 0.0
+        room = math.sqrt(1 - constant**2)
+        factors = shrink_factors(features, room, pairwise_euclidean_norms, euclidean_norms)
+        features *= factors[:, None]
+        features[:, -1] = constant
         return features
 
     def shapes(self, coefficients: Vector) -> tuple[tuple[Vector, ...], float]:
