@@ -19,12 +19,11 @@ from discreet.mechanisms.additive_objectives import (
 from discreet.mechanisms.summing.additive_tables import (
     AdditiveFrame,
     make_frame,
-    size_constant,
     table_of_levels,
     table_of_numbers,
-    temper_signal,
     widest_frame,
 )
+from discreet.mechanisms.summing.rare_classes import size_constant, temper_signal
 from discreet.mechanisms.summing.released_marginals import ColumnShares
 from discreet.privacy import AddRemoveOne, Budget
 from discreet.questions import Marginals

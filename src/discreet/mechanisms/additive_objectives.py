@@ -32,14 +32,9 @@ from discreet.mechanisms.signal_rules import (
     margin_of,
     ridge_of,
 )
-from discreet.mechanisms.summing.additive_tables import (
-    MOST_TERMS,
-    RARE_CLASS,
-    AdditiveFrame,
-    size_constant,
-    temper_signal,
-)
+from discreet.mechanisms.summing.additive_tables import MOST_TERMS, AdditiveFrame
 from discreet.mechanisms.summing.place_pairs import PAIR_SIGNAL
+from discreet.mechanisms.summing.rare_classes import RARE_CLASS, size_constant, temper_signal
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals
 from discreet.privacy import Budget, Profile, Unit
 from discreet.questions import AdditiveProblem, Interval, Labels, LabelSet, OneVsRest, Problem

@@ -40,9 +40,6 @@ KEPT_VARIANCE, LEAST_VARIANCE = 0.03, 0.02
 PRIOR_VARIANCE = 0.3
 """Of the first function of a column of numbers; of the k-th one this over k squared."""
 
-RARE_CLASS = 0.25
-"""Of two classes one is rare if it has a smaller share: long rows then keep their constant."""
-
 UNIT_BALL = L2Ball(1.0)
 
 LEAST_SQUARED_LENGTH = 0.25
@@ -256,25 +253,3 @@ def widest_frame(levels: Sequence[int | None], *, with_pairs: bool = False) -> i
     most = sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
     pairs = count_pairs(levels) if with_pairs else 0
     return 1 + most + (pairs if pairs <= most else 0)  # more pairs are never made
-
-
-def size_constant(shares: Vector, noise_share: float) -> float:
-    """Return the constant feature of rows of two classes: half the log odds of the rarer one.
-
-    At least one, which it is up to seven rows of one class for each of the other. The rarer the
-    class, the larger the intercept has to be, and its coefficient has the ridge of all others:
-    where the constant stays one, functions of columns do what the intercept cannot. Odds are no
-    longer than a quarter of ``noise_share``, the noise of a count over the number of rows, can say.
-    """
-    rarer = max(float(shares.min()), noise_share / 4)
-    return max(1.0, math.log(1 / rarer - 1) / 2) if 0 < rarer < 1 / 2 else 1.0
-
-
-def temper_signal(signal: float, shares: Vector, noise_share: float) -> float:
-    """Return what of a signal counts for more functions, by the shares of the classes.
-
-    ``noise_share`` is the noise of a count over the number of rows: what cannot be told from it.
-    """
-    mixed = 2 * (1 - float(shares @ shares))  # of two classes 4 p (1 - p)
-    balance = min(1.0, max(mixed, noise_share))
-    return signal * balance * min(1.0, 2 * balance) ** 3
