@@ -67,6 +67,29 @@ def test_the_noise_is_planned_before_anything_is_released(unit):
         assert plan.second.narrow(frame.width + 1).objective_noise == noise
 
 
+def rare_rows(count, share):
+    """Rows of which about so large a share are of the class 1."""
+    cells, _ = curved_rows(count)
+    return cells, np.where(np.random.default_rng(1).random(count) < share, 1.0, -1.0)
+
+
+def settled_frame(budget, share):
+    """The frame that exact counts give, under what is planned for a budget."""
+    plan = AdditiveModel().plan(QUESTION, budget, ADD)
+    numbers = plan.noise.layout.count(opened(*rare_rows(20_000, share)))
+    return plan.settle_from(numbers.astype(float))[0]
+
+
+def test_a_rare_class_has_a_larger_constant_which_long_rows_keep():
+    usual, rare = (settled_frame(Budget(3.0, 1e-9), share) for share in (0.5, 0.1))
+    assert (usual.constant, usual.keeps_constant) == (1.0, False)
+    assert rare.constant == pytest.approx(math.log(9) / 2, abs=0.05)
+    assert rare.keeps_constant
+    # One function cannot make up for a constant that is cut, and an l1 ball has its own clip.
+    assert not settled_frame(Budget(3.0, 1e-9), 0.01).keeps_constant
+    assert not settled_frame(Budget(3.0), 0.1).keeps_constant
+
+
 TARGET = AdditiveProblem(Marginals((None, 3, None), Interval(-20, 60), max_rows=10**6), ridge=1.8)
 
 

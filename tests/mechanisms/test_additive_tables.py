@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,13 +17,13 @@ from discreet.mechanisms.additive_objectives import (
     count_terms,
 )
 from discreet.mechanisms.summing.additive_tables import (
+    AdditiveFrame,
     make_frame,
-    size_constant,
     table_of_levels,
     tables_of_numbers,
-    temper_signal,
     widest_frame,
 )
+from discreet.mechanisms.summing.rare_classes import size_constant, temper_signal
 from discreet.mechanisms.summing.released_marginals import ColumnShares
 from discreet.privacy import AddRemoveOne, Budget
 from discreet.questions import Marginals
@@ -98,6 +100,30 @@ def test_no_frame_is_wider_or_longer_than_is_declared(seed):
         assert frame.width + 1 <= widest_frame(QUESTION.levels)
         norms = np.linalg.norm(frame.apply(cells(500).astype(float)), axis=1) * frame.length
         assert norms.max() <= frame.longest
+
+
+@pytest.mark.parametrize("constant", [1.0, 2.5])
+def test_rows_that_are_too_long_are_shortened_but_for_the_constant(constant):
+    frame, rows = noisy_frame(1, constant=constant), cells(2003).astype(float)
+    np.testing.assert_array_equal(frame.apply_within(rows), frame.apply(rows))  # unless it is kept
+    typical = float(np.median(np.linalg.norm(frame.apply(rows), axis=1))) * frame.length
+    frame = replace(frame, length=typical, keeps_constant=True)
+    whole, within = frame.apply(rows), frame.apply_within(rows)
+    lengths = np.linalg.norm(whole, axis=1)
+    assert 0.1 < np.mean(lengths > 1) < 0.9  # the test is about both kinds of rows
+    assert (within[:, -1] == constant / frame.length).all()
+    np.testing.assert_array_equal(within[lengths < 0.999], whole[lengths < 0.999])
+    np.testing.assert_allclose(np.linalg.norm(within[lengths > 1], axis=1), 1)
+    kept = np.random.default_rng(0).random(len(rows)) < 0.5
+    np.testing.assert_array_equal(frame.apply_within(rows[kept]), within[kept])
+    for at in range(0, 2003, 97):
+        np.testing.assert_array_equal(frame.apply_within(rows[at : at + 1])[0], within[at])
+
+
+def test_a_frame_without_functions_keeps_its_constant():
+    rows, frame = np.zeros((3, 2)), AdditiveFrame((np.zeros((5, 0)), np.zeros((5, 0))), 1.1, 50.0)
+    frame = replace(frame, keeps_constant=True)
+    np.testing.assert_array_equal(frame.apply_within(rows), np.full((3, 1), 1 / 1.1))
 
 
 @pytest.mark.parametrize("constant", [1.0, 2.5])

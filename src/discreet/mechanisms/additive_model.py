@@ -28,6 +28,7 @@ from discreet.mechanisms.additive_softmax import SeveralClasses
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.summing.additive_tables import (
+    UNIT_BALL,
     AdditiveFrame,
     make_frame,
     widest_frame,
@@ -109,7 +110,7 @@ class AdditiveModelPlan(Plan):
             plan = self.second.settle(settings, bounds)
         else:
             plan = objective.settle_second(self.second, settings, bounds)
-        framed = objective.place(rows, settings).transform(frame.apply, bounds)
+        framed = objective.place(rows, settings).transform(frame.apply_within, bounds)
         found = [np.atleast_2d(plan.run(framed, noise)) for _ in range(self.fits)]
         return np.stack(found, axis=1)
 
@@ -147,7 +148,8 @@ class AdditiveModelPlan(Plan):
             if objective.can_tell_pairs(paired, marginals.rows, self._noise_in(lambda: paired)):
                 frame = paired
         settings = objective.settle_in(frame, marginals, self._noise_in(lambda: frame))
-        return replace(frame, length=settings.length), settings
+        keeps = frame.region == UNIT_BALL and objective.keeps_constant(terms, marginals)
+        return replace(frame, length=settings.length, keeps_constant=keeps), settings
 
     def _frame(
         self, marginals: ReleasedMarginals, terms: int, *, with_pairs: bool = False

@@ -32,13 +32,9 @@ from discreet.mechanisms.signal_rules import (
     margin_of,
     ridge_of,
 )
-from discreet.mechanisms.summing.additive_tables import (
-    MOST_TERMS,
-    AdditiveFrame,
-    size_constant,
-    temper_signal,
-)
+from discreet.mechanisms.summing.additive_tables import MOST_TERMS, AdditiveFrame
 from discreet.mechanisms.summing.place_pairs import PAIR_SIGNAL
+from discreet.mechanisms.summing.rare_classes import RARE_CLASS, size_constant, temper_signal
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals
 from discreet.privacy import Budget, Profile, Unit
 from discreet.questions import AdditiveProblem, Interval, Labels, LabelSet, OneVsRest, Problem
@@ -168,6 +164,10 @@ class AdditiveObjective(ABC, Generic[AnySettings]):
         """Return the feature that all rows have alike, before they are divided by a length."""
         return 1.0
 
+    def keeps_constant(self, terms: int, marginals: ReleasedMarginals) -> bool:
+        """Whether rows that are too long are shortened but for that feature."""
+        return False
+
     @abstractmethod
     def settle(
         self, marginals: ReleasedMarginals, ratio: float, length: float, ridge: float
@@ -234,6 +234,10 @@ class TwoClasses(AdditiveObjective[Settings]):
 
     def constant(self, marginals: ReleasedMarginals) -> float:
         return size_constant(*_shares_of(marginals))
+
+    def keeps_constant(self, terms: int, marginals: ReleasedMarginals) -> bool:
+        # One function alone, the place, cannot tell long rows from others.
+        return terms > 1 and float(_shares_of(marginals)[0].min()) < RARE_CLASS
 
     def ridge_of(self, ratio: float, noise: float) -> float:
         return ridge_of(ratio, noise, self.question.ridge)

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import ConvexSet, L2Ball
+from discreet.geometry.norms import euclidean_norms, pairwise_euclidean_norms, shrink_factors
 from discreet.mechanisms.summing.place_pairs import (
     PAIR_WEIGHT,
     PlacePair,
@@ -139,7 +140,8 @@ class AdditiveFrame:
     """Tables of every column in one frame, and the typical length of rows there.
 
     After the tables' features come those of ``pairs`` of columns, and the ``constant`` is the last;
-    ``length`` divides all of them, and what comes of it is clipped to the ``region``.
+    ``length`` divides all of them, and what comes of it is clipped to the ``region``: the whole
+    row, or, if it ``keeps_constant``, all but that.
     """
 
     tables: tuple[Array, ...]
@@ -148,6 +150,7 @@ class AdditiveFrame:
     region: ConvexSet = UNIT_BALL
     pairs: tuple[PlacePair, ...] = ()
     constant: float = 1.0
+    keeps_constant: bool = False
 
     @property
     def width(self) -> int:
@@ -184,6 +187,22 @@ class AdditiveFrame:
         for offset, pair in enumerate(self.pairs):
             features[:, start + offset] = pair.apply(cells, 1 / self.length)
         features[:, -1] = self.constant / self.length
+        return features
+
+    def apply_within(self, rows: Any) -> Array:
+        """Return features to learn from: long rows are shortened here if the constant is kept.
+
+        If it were shortened too, functions that are large in long rows would make up for it, where
+        nothing is missing when scores are made.
+        """
+        features, constant = self.apply(rows), self.constant / self.length
+        if not self.keeps_constant:
+            return features
+        features[:, -1] = 0.0
+        room = math.sqrt(1 - constant**2)
+        factors = shrink_factors(features, room, pairwise_euclidean_norms, euclidean_norms)
+        features *= factors[:, None]
+        features[:, -1] = constant
         return features
 
     def shapes(self, coefficients: Vector) -> tuple[tuple[Vector, ...], float]:
@@ -249,25 +268,3 @@ def widest_frame(levels: Sequence[int | None], *, with_pairs: bool = False) -> i
     most = sum(MOST_TERMS + 1 if count is None else count + 1 for count in levels)
     pairs = count_pairs(levels) if with_pairs else 0
     return 1 + most + (pairs if pairs <= most else 0)  # more pairs are never made
-
-
-def size_constant(shares: Vector, noise_share: float) -> float:
-    """Return the constant feature of rows of two classes: half the log odds of the rarer one.
-
-    At least one, which it is up to seven rows of one class for each of the other. The rarer the
-    class, the larger the intercept has to be, and its coefficient has the ridge of all others:
-    where the constant stays one, functions of columns do what the intercept cannot. Odds are no
-    longer than a quarter of ``noise_share``, the noise of a count over the number of rows, can say.
-    """
-    rarer = max(float(shares.min()), noise_share / 4)
-    return max(1.0, math.log(1 / rarer - 1) / 2) if 0 < rarer < 1 / 2 else 1.0
-
-
-def temper_signal(signal: float, shares: Vector, noise_share: float) -> float:
-    """Return what of a signal counts for more functions, by the shares of the classes.
-
-    ``noise_share`` is the noise of a count over the number of rows: what cannot be told from it.
-    """
-    mixed = 2 * (1 - float(shares @ shares))  # of two classes 4 p (1 - p)
-    balance = min(1.0, max(mixed, noise_share))
-    return signal * balance * min(1.0, 2 * balance) ** 3
