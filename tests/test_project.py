@@ -148,7 +148,7 @@ CEILINGS = {
     "linear_model": 1800,
     "location": 700,
     "losses": 1100,
-    "mechanisms": 21350,
+    "mechanisms": 21450,
     "metrics": 3150,
     "model_selection": 1600,
     "noise": 1600,
