@@ -144,7 +144,7 @@ def in_csv(rows, folder):
     (folder / "schema.toml").write_text(SCHEMA, encoding="utf-8")
     stored(rows).to_csv(folder / "rows.csv", index=False)
     made = f"model{len(list(folder.iterdir()))}"
-    done = run(folder, f"fit schema.toml rows.csv --rehearse 0 --out {made}")
+    done = run(folder, f"fit schema.toml rows.csv --model linear --rehearse 0 --out {made}")
     if done.code:
         raise InputError(done.error)
     return coefficients(artifact.load(folder / made))

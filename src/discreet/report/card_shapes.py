@@ -160,8 +160,8 @@ def list_empty(shape: Json) -> list[tuple[int, int]]:
 
     Examples
     --------
-    >>> list_empty({"shares": [0, 0.5, 0, 0.5, 0, 0, 0, 0.5], "levels": None})
-    [(0, 1), (4, 7)]
+    >>> list_empty({"shares": [0, 0.5, 0, 0.5, 0, 0, 0, 0, 0.5], "levels": None})
+    [(0, 1), (4, 8)]
     """
     shares, stretches = shape["shares"], list[tuple[int, int]]()
     for is_empty, places in groupby(range(len(shares)), lambda place: shares[place] <= LEAST_SHARE):

@@ -190,9 +190,9 @@ class AdditiveFrame:
         return features
 
     def apply_within(self, rows: Any) -> Array:
-        """Return features to learn from: long rows are shortened here if the constant is kept.
+        """Return features to learn from: long rows are clipped here if the constant is kept.
 
-        If it were shortened too, functions that are large in long rows would make up for it, where
+        If it became shorter too, functions that are large in long rows would make up for it, where
         nothing is missing when scores are made.
         """
         features, constant = self.apply(rows), self.constant / self.length
