@@ -50,6 +50,11 @@ def test_every_module_opens_with_a_sentence():
         assert ast.get_docstring(ast.parse(path.read_text())), path
 
 
+def test_no_private_module_of_scikit_learn_is_imported():
+    private = re.compile(r"^\s*(from|import) sklearn(\.\w+)*\._", re.MULTILINE)
+    assert [path for path in MODULES if private.search(path.read_text())] == []
+
+
 def test_no_module_gives_a_name_twice():
     for path in MODULES:
         given = Counter(

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression as Exact
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.utils import all_estimators
@@ -96,6 +96,7 @@ def test_advice_says_what_to_use_instead():
         (OneHotEncoder(), "categories"),
         (PCA(), "SampleAndAggregate"),
         (GridSearchCV(MODEL, {}), "PrivateSearchCV"),
+        (RandomizedSearchCV(MODEL, {}), "PrivateSearchCV"),
     ):
         assert any(words in finding.advice for finding in find_leaks(step))
     assert "no guarantee" in str(discreet.check(make_pipeline(PCA(), MODEL), X, Y))

@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
     Binarizer,
@@ -29,6 +29,9 @@ ROW_BY_ROW: tuple[type, ...] = (
     *(Binarizer, Normalizer, PolynomialFeatures, FeatureHasher, HashingVectorizer, BoundedScaler),
 )
 """What learns nothing from rows but how many columns there are."""
+
+SEARCH: Any = GridSearchCV.__bases__[0]
+"""What every search of scikit-learn is, the experimental ones too."""
 
 COLUMNS = "Declare columns= on the model, or use preprocessing.BoundedScaler: ranges that you know."
 
@@ -69,7 +72,7 @@ def find_leaks(step: Any, where: str = "") -> Iterator[Finding]:
             for label, part, _ in step.transformers:
                 yield from find_leaks(part, _within(where, label))
             yield from find_leaks(step.remainder, _within(where, "remainder"))
-        case BaseSearchCV():
+        case _ if isinstance(step, SEARCH):
             yield Finding(
                 SERIOUS,
                 name,
