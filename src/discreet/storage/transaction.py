@@ -13,6 +13,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
@@ -73,7 +74,7 @@ def fetch_rows(cursor: Any) -> list[Any]:
     return [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in rows]
 
 
-class Transaction:
+class Transaction(ABC):
     """Statements on a connection of a driver, until they are committed or rolled back.
 
     Examples
@@ -127,17 +128,17 @@ class Transaction:
         """Say whether there is a table."""
         return any(each.name == table.name for each in self.fetch(self.tables))
 
+    @abstractmethod
     def begin(self, *, reads: bool) -> None:
         """Begin to read one state, or to write."""
-        raise NotImplementedError
 
+    @abstractmethod
     def commit(self) -> None:
         """Keep what was written; on disk once this returns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rollback(self) -> None:
         """Forget what was written since the last commit."""
-        raise NotImplementedError
 
 
 class FileTransaction(Transaction):
