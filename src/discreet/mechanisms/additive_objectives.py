@@ -1,6 +1,7 @@
 """What an additive model minimises: margin logistic for classes, pseudo-Huber for a number.
 
 Loss, labels, and what the noise decides of them, from released marginals and public numbers alone.
+The proof is in ``additive_model.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The second stage of an additive model of pure epsilon: planned when its rows' region is known."""
+"""The second stage of an additive model of pure epsilon: planned when its rows' region is known.
+
+The proof is in ``additive_model.md``.
+"""
 
 from __future__ import annotations
 

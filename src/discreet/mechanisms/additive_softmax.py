@@ -1,4 +1,7 @@
-"""Additive models of three or more classes: all at once, by noisy gradients of a softmax loss."""
+"""Additive models of three or more classes: all at once, by noisy gradients of a softmax loss.
+
+The proof is in ``additive_model.md``.
+"""
 
 from __future__ import annotations
 
