@@ -83,7 +83,7 @@ def _median_law(plan: Any, rows: OpenRows, factor: float) -> FiniteLaw:
 
 
 def _median_pair(unit: Unit, crowd: int) -> tuple[Any, Any]:
-    if unit.count_is_public:
+    if unit.rows_are_public:
         return np.array([[0.0], [0.99], [0.99]]), np.array([[1.0], [0.99], [0.99]])
     return np.array([[1.0]]), np.array([[1.0], [0.99]])
 
@@ -97,7 +97,7 @@ def _classes_pair(unit: Unit, crowd: int) -> tuple[Any, Any]:
     """A record of the class of the crowd: there or not, or of the other class."""
     X, y = np.zeros((crowd + 1, 2)), np.ones(crowd + 1)
     X[:, 0] = 1.0
-    if unit.count_is_public:
+    if unit.rows_are_public:
         return (X, y), (X, np.append(y[1:], -1.0))
     return (X[1:], y[1:]), (X, y)
 
@@ -110,7 +110,7 @@ def _narrow(unit: Unit, crowd: int) -> tuple[Any, Any]:
 
 def _points_pair(unit: Unit, crowd: int) -> tuple[Any, Any]:
     X = np.ones((crowd + 1, 1))
-    return (X, np.append(X[1:], [[-1.0]], axis=0)) if unit.count_is_public else (X[1:], X)
+    return (X, np.append(X[1:], [[-1.0]], axis=0)) if unit.rows_are_public else (X[1:], X)
 
 
 def coarse(domain: ConvexSet, width: int, step_bits: int) -> tuple[Region, Integers]:

@@ -148,7 +148,7 @@ def test_no_estimator_tells_when_it_looks_for_classes(name):
     assert len(differing(look(count) for count in (classes, 30, 300))) == 1
 
 
-EVERY_CASE = [case for case in ALL_CASES if not case.unit.count_is_public]
+EVERY_CASE = [case for case in ALL_CASES if not case.unit.rows_are_public]
 
 
 @pytest.mark.parametrize("case", EVERY_CASE, ids=lambda case: case.label)

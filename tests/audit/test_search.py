@@ -62,7 +62,7 @@ def rules_of(problem, term, unit):
             log_ratio=problem.log_ratio,
             joint=problem.joint,
             is_one_signed=problem.loss.is_one_signed,
-            is_replace=unit.count_is_public,
+            is_replace=unit.rows_are_public,
         ),
         unit,
     )
@@ -232,7 +232,7 @@ def test_every_record_lies_within_the_declared_bounds_and_extremes_are_reached(u
     pairs = ProblemPairs(Problem(PseudoHuber(1.0), bounds, ridge=1.0), GaussianTerm(1.0), unit)
     for corner in (pairs.limits[:, 0], pairs.limits[:, 1], pairs.limits.mean(axis=1)):
         first, second = pairs.records(corner)
-        assert abs(len(first) - len(second)) == (0 if unit.count_is_public else 1)
+        assert abs(len(first) - len(second)) == (0 if unit.rows_are_public else 1)
         for record in [*first, *second]:
             assert bounds.features.contains(np.array(record.row))
             assert 1 <= record.label <= 5

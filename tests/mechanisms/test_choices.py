@@ -46,7 +46,7 @@ def test_the_claimed_range_holds_for_all_small_neighbours_and_is_attained(unit):
     for rest in itertools.combinations_with_replacement(records, 3):
         for one, other in itertools.product(records, records):
             first = (*rest, one)
-            second = (*rest, other) if unit.count_is_public else rest
+            second = (*rest, other) if unit.rows_are_public else rest
             widest = max(widest, int(np.ptp(scores(first) - scores(second))))
     assert widest == score_range(1, unit)
 

@@ -77,7 +77,7 @@ def pairs_of(unit):
         for common in ([(1.0, LABEL, many)], [(1.0, -LABEL, many)], [(0.3, LABEL, many)]):
             for y in (LABEL, -LABEL):
                 record = (1.0, y, 1)
-                if not unit.count_is_public:
+                if not unit.rows_are_public:
                     yield common, [*common, record]
                     continue
                 for other in ((1.0, -y, 1), (-1.0, y, 1), (0.0, y, 1)):

@@ -69,7 +69,7 @@ def test_the_claimed_range_holds_for_all_small_neighbours_and_is_attained(unit, 
     widest, limit = 0, rank_range(level, unit) * level.denominator
     for size in (1, 2, 3, 4, 5):
         for rest in itertools.combinations_with_replacement(range(steps + 1), size):
-            if unit.count_is_public:
+            if unit.rows_are_public:
                 pairs = [
                     ((*rest, x), (*rest, y)) for x in range(steps) for y in range(x, steps + 1)
                 ]
@@ -98,7 +98,7 @@ def test_no_pair_of_random_neighbours_refutes_the_claim(unit, q):
     for _ in range(25):
         places = generator.integers(0, 21, generator.integers(2, 12))
         other = places[1:]
-        if unit.count_is_public:
+        if unit.rows_are_public:
             other = np.append(other, generator.integers(0, 21))
         rate = float(plan.rate)
         laws = (law_of(one, 20, q, rate) for one in (places, other))

@@ -75,7 +75,7 @@ def pairs_of(loss, unit):
     labels = (1.0, -1.0) if loss.is_classifier else (3.0, -3.0, 0.0)
     for common in ([], [(1.0, labels[0])], [(1.0, labels[1]), (-0.5, labels[0])]):
         for y in labels:
-            if not unit.count_is_public:
+            if not unit.rows_are_public:
                 yield common, [*common, (1.0, y)]
                 continue
             yield [*common, (1.0, y)], [*common, (-1.0, y)]

@@ -61,7 +61,7 @@ def test_no_neighbours_move_a_score_by_more_than_is_declared(asked, least_share,
     for rest in itertools.combinations_with_replacement(records, 3):
         known = score(rest)
         with_one = [score((*rest, one)) for one in records]
-        if unit.count_is_public:
+        if unit.rows_are_public:
             widest = max(widest, max(with_one) - min(with_one))
         else:
             widest = max(widest, *(abs(found - known) for found in with_one))

@@ -72,7 +72,7 @@ def test_no_record_moves_scores_by_more_than_their_range_be_it_missing_or_not(un
     for crowd, at in itertools.product((0, 1, 49, 50, 60), range(steps + 1)):
         common = [at] * crowd
         for one, other in itertools.product(records, repeat=2):
-            before = [*common, one] if unit.count_is_public else common
+            before = [*common, one] if unit.rows_are_public else common
             moved = scores([*common, other]) - scores(before)
             largest = max(largest, np.ptp(moved))
     assert largest <= float(rank_range(level, unit)) * (1 + 1e-12)

@@ -70,7 +70,7 @@ def problem_of(bounds=None, *, ridge=2.0, margin=2.0):
 
 def free_ridge(epsilon, unit):
     """The rule of the defaults: rows of norm one, a jointly smooth loss."""
-    return (3.0 if unit.count_is_public else 1.4) / epsilon
+    return (3.0 if unit.rows_are_public else 1.4) / epsilon
 
 
 def data(rows, p=3, seed=5, size=1.0):
@@ -149,7 +149,7 @@ def largest_share(moments, unit, order, generator):
         return np.append(entries, np.square(entries)[np.array(moments.squared)])
 
     apart = [
-        np.linalg.norm(sums(x) - (sums(other) if unit.count_is_public else 0.0), order)
+        np.linalg.norm(sums(x) - (sums(other) if unit.rows_are_public else 0.0), order)
         for x, other in hostile_pairs(p, generator)
     ]
     return max(apart) / moments.sensitivity(order, unit)
@@ -298,7 +298,7 @@ def split(epsilon, delta):
 
 def free_k(unit, epsilon, delta):
     """Mu of both stages and of the mask, and the largest k that is free, by the theory notes."""
-    if not unit.count_is_public:
+    if not unit.rows_are_public:
         mu1, mu2, mu3 = split(epsilon, 0.99 * delta)
         nu = math.hypot(mu1, mu3)
         return mu1, mu2, mu3, epsilon - nu * (ndtri(1 - 0.01 * delta) + nu / 2)
@@ -319,7 +319,7 @@ def test_the_noise_is_that_of_the_closed_form(unit, epsilon, delta):
     plan = PrivateStandardisation().plan(problem, Budget(epsilon, delta), unit)
     assert plan.guarantee.delta(epsilon) <= delta
     assert plan.sums.profile.ideal.mu == pytest.approx(mu1, rel=0.01)
-    spread = 2 if unit.count_is_public else 1
+    spread = 2 if unit.rows_are_public else 1
     assert plan.second.scale <= 1.01 * spread / mu2
     # A pair whose slopes are full is as far apart as two Gaussians: no rule can do with less.
     first = plan.sums.profile.ideal.mu
@@ -327,7 +327,7 @@ def test_the_noise_is_that_of_the_closed_form(unit, epsilon, delta):
     assert plan.second.scale >= spread / math.sqrt(most**2 - first**2) * (1 - 1e-6)
     # The closed form agrees about what was planned.
     second = CLIPPING_SLACK * spread / plan.second.scale
-    if unit.count_is_public:
+    if unit.rows_are_public:
         bound = sum(closed_form_replace(epsilon, first, second, mu3, k))
     else:
         bound = closed_form(epsilon, first, second, mu3, k)
@@ -470,7 +470,7 @@ def test_the_density_of_the_whole_certifies_no_more_than_is_claimed(unit, delta,
     problem = problem_of(bounds, ridge=free_ridge(epsilon, unit), margin=8.0)
     plan = PrivateStandardisation().plan(problem, Budget(epsilon, delta), unit)
     common = [(0.1, 1.0), (0.1, -1.0), (-0.1, 1.0), (-0.1, -1.0)] * 50
-    first = [*common, (-1.0, 1.0)] if unit.count_is_public else common
+    first = [*common, (-1.0, 1.0)] if unit.rows_are_public else common
     second = [*common, (1.0, 1.0)]
 
     def ratio(one):

@@ -127,7 +127,7 @@ def test_the_exact_law_of_all_small_neighbours_is_within_what_is_booked(unit):
     reach = np.arange(-40, STEPS + 41)
 
     def law(table):
-        passed = passing(noise.test, distance(table, move, unit.count_is_public))
+        passed = passing(noise.test, distance(table, move, unit.rows_are_public))
         masses = (1 - each) / (1 + each) * each ** np.abs(reach - median(table))
         return np.append(passed * masses, 1 - passed)
 
@@ -135,7 +135,7 @@ def test_the_exact_law_of_all_small_neighbours_is_within_what_is_booked(unit):
     worst = max(
         float(np.maximum(laws[one] - math.e * laws[near], 0).sum())
         for one in laws
-        for near in neighbours(one, unit.count_is_public)
+        for near in neighbours(one, unit.rows_are_public)
         if near in laws
     )
     assert 0.001 < worst <= 0.05

@@ -203,7 +203,7 @@ def test_no_pair_of_records_moves_the_counts_further_than_declared(unit, budget)
     for seed in range(30):
         X, y = data(12, seed=seed)
         first = count_scores(open_rows(X, y, bounds=bounds_of()), coefficients)
-        if unit.count_is_public:
+        if unit.rows_are_public:
             fresh = data(1, seed=1000 + seed)
             X[7], y[7] = fresh[0][0], fresh[1][0]
             other = open_rows(X, y, bounds=bounds_of())
@@ -221,7 +221,7 @@ def test_the_counts_take_the_share_that_they_say(unit):
     whole = 1 / gaussian_multiplier(Budget(1.0, 1e-6))
     gaussian = ScoreCounts.within_budget(Budget(1.0, 1e-6), unit, 2**20)
     assert gaussian.profile.ideal.mu**2 == pytest.approx(COUNTED_SHARE * whole**2, rel=1e-6)
-    moved = 2 if unit.count_is_public else 1
+    moved = 2 if unit.rows_are_public else 1
     assert gaussian.variance == pytest.approx(moved / (COUNTED_SHARE * whole**2), rel=1e-4)
     pure = ScoreCounts.within_budget(Budget(1.0), unit, 2**20)
     assert pure.profile.pure_epsilon == pytest.approx(COUNTED_SHARE, rel=1e-6)

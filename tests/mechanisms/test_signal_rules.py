@@ -177,7 +177,7 @@ def test_rules_go_with_what_is_known_of_columns(rules, scales):
 @pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
 def test_settings_of_wide_rows_are_functions_of_their_noisy_number(unit):
     plan, generator = plan_of(WIDE, unit), np.random.default_rng(0)
-    assert (plan.sums is None) == unit.count_is_public
+    assert (plan.sums is None) == unit.rows_are_public
     found = []
     for size in (2.0, 0.1):
         X = size * generator.uniform(-1, 1, (300, 3))
@@ -188,7 +188,7 @@ def test_settings_of_wide_rows_are_functions_of_their_noisy_number(unit):
     scale = 0.0 if plan.sums is None else plan.sums.grid.scale
     # The noise is fixed; four deviations.
     assert abs(found[0].rows - 300) <= 4 * scale
-    assert (found[0].rows == 300) == unit.count_is_public
+    assert (found[0].rows == 300) == unit.rows_are_public
     assert plan.guarantee.delta(BUDGET.epsilon) <= BUDGET.delta
 
 
@@ -293,7 +293,7 @@ def settled_radius(planned, margin, ridge):
 @pytest.mark.parametrize("epsilon", [0.1, 3.0])
 @pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
 def test_the_planned_radius_covers_every_margin_and_ridge(unit, epsilon, max_rows):
-    factor = 2.8 if unit.count_is_public else 1.4
+    factor = 2.8 if unit.rows_are_public else 1.4
     problem = problem_of(ridge=factor / epsilon, max_rows=max_rows)
     planned = SETTLED.plan(problem, Budget(epsilon, 1e-9), unit).second.minimiser
     ratios = [

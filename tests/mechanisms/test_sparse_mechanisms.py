@@ -95,7 +95,7 @@ def test_a_record_moves_thresholded_coefficients_within_their_noise(unit):
     plan = IterativeThresholding(5, rows=10).plan(problem, BUDGET, unit)
     most = 2**24 / math.sqrt(10 / plan.guarantee.profile.rho)
     totals = np.arange(-(2**27), 2**27, 9_999_991) * 77
-    apart = 2**28 if unit.count_is_public else 2**27
+    apart = 2**28 if unit.rows_are_public else 2**27
     moved = np.abs(np.rint((totals + apart) * plan.factor) - np.rint(totals * plan.factor))
     assert 0.999 * most <= moved.max() <= most
 

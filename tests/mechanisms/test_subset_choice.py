@@ -66,11 +66,11 @@ def test_no_record_moves_scores_by_more_than_the_range(unit):
     question = BestSubset(BOUNDS, 2)
     plan = ExponentialSampling().plan(question, Budget(1.0), unit)
     booked = float(1 / plan.rate) / SCORE_STEPS
-    assert (1 + unit.count_is_public) <= booked <= (1 + unit.count_is_public) * 1.002
+    assert (1 + unit.rows_are_public) <= booked <= (1 + unit.rows_are_public) * 1.002
     for _ in range(40):
         X, y = generator.choice([-1.0, 0.0, 1.0], (30, 5)), generator.choice([-1.0, 1.0], 30)
         first = errors(question, X, y)
-        if unit.count_is_public:
+        if unit.rows_are_public:
             X, y = X.copy(), y.copy()
             X[0], y[0] = generator.choice([-1.0, 1.0], 5), -y[0]
             second = errors(question, X, y)

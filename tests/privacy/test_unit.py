@@ -28,10 +28,10 @@ def test_a_diameter_never_increases_a_spread(norm, diameter):
     assert ZeroOutOne().spread(norm, diameter=diameter) == norm
 
 
-def test_the_count_is_public_when_records_are_replaced_by_others_or_by_nothing():
-    assert ReplaceOne().count_is_public
-    assert ZeroOutOne().count_is_public
-    assert not AddRemoveOne().count_is_public
+def test_the_rows_are_public_when_records_are_replaced_by_others_or_by_nothing():
+    assert ReplaceOne().rows_are_public
+    assert ZeroOutOne().rows_are_public
+    assert not AddRemoveOne().rows_are_public
 
 
 @pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne(), ZeroOutOne()], ids=repr)
@@ -48,7 +48,7 @@ def test_units_are_values():
 
 
 def test_an_unknown_unit_is_refused_with_the_known_names():
-    with pytest.raises(InputError, match=r"'add_remove', 'replace', 'zero_out'; got 'user'"):
+    with pytest.raises(InputError, match=r"'add_remove', 'replace', 'zero_out', .*; got 'user'"):
         unit_named("user")
 
 

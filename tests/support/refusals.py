@@ -503,7 +503,7 @@ def _meeting(problem: Problem, draw: Draw, count: int) -> Table:
 def neighbours(setting: Setting, table: Table, draw: Draw) -> Iterator[Table]:
     """Yield neighbouring tables: a row that is another one, is left out, or comes in."""
     place, other = int(draw.integers(len(table))), a_table(setting, draw, 1)
-    if setting.unit.count_is_public:
+    if setting.unit.rows_are_public:
         yield table.changed(place, other)
     else:
         if len(table) > 1:

@@ -103,7 +103,7 @@ class Rows(Sealed):
     def _check_count(self) -> None:
         """Refuse more rows than are declared, where their number is public."""
         source = self.__source
-        if not self.unit.count_is_public or not source.knows_count:
+        if not self.unit.rows_are_public or not source.knows_count:
             return
         if source.count > self.bounds.max_rows:
             raise InputError(
@@ -113,7 +113,7 @@ class Rows(Sealed):
     @property
     def public_count(self) -> int:
         """The number of rows, if the unit makes it public."""
-        if not self.unit.count_is_public:
+        if not self.unit.rows_are_public:
             raise SealedError(
                 f"under the unit {self.unit.name!r} the number of rows is private; release a count."
             )

@@ -304,7 +304,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if guess is not None:
             _checks.whole(expected_rows=guess, at_least=1)
             return float(guess)
-        if fit.unit.count_is_public and fit.shape.max_rows != self.row_limit:
+        if fit.unit.rows_are_public and fit.shape.max_rows != self.row_limit:
             return fit.shape.max_rows
         return None if self.max_rows is None else self.max_rows / 10
 
@@ -365,7 +365,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _facts_by_default(self, asked: Asked, fit: Fit) -> tuple[Fact, ...]:
         """Return what nobody declared, since a parameter was left at its default."""
-        if fit.unit.count_is_public or not fit.budget.is_private or self.max_rows is not None:
+        if fit.unit.rows_are_public or not fit.budget.is_private or self.max_rows is not None:
             return ()
         return (limits_fact(asked.question.bounds, Origin.DEFAULT),)
 

@@ -82,7 +82,7 @@ def is_count_told(budget: Budget, unit: Unit, ledger: AbstractLedger | None) -> 
     An infinite budget promises nothing. But a ledger refuses it, and what is said until then must
     tell nothing of the rows.
     """
-    return unit.count_is_public or is_free(budget, ledger)
+    return unit.rows_are_public or is_free(budget, ledger)
 
 
 def is_free(budget: Budget, ledger: AbstractLedger | None) -> bool:

@@ -149,7 +149,7 @@ class LassoStability(SupportSelector):
 
     def _question(self, fit: Fit, size: int) -> LassoSupport:
         expected = self.expected_rows
-        if expected is None and fit.unit.count_is_public:
+        if expected is None and fit.unit.rows_are_public:
             expected = fit.shape.max_rows
         if expected is None and None in (self.penalty, self.curvature, self.ceiling):
             raise InputError(

@@ -107,4 +107,4 @@ class GeometricMedian(LocationEstimator):
 
 
 def _bend_share(unit: Unit) -> float:
-    return BEND_IF_REPLACED if unit.count_is_public else BEND
+    return BEND_IF_REPLACED if unit.is_replace else BEND

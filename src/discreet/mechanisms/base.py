@@ -321,7 +321,7 @@ class Learner(Mechanism):
 
 def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:
     """Return what a guarantee about rows within bounds takes as public."""
-    if unit.count_is_public:
+    if unit.rows_are_public:
         counted = "rounds" if unit.has_empty_rounds else "records"
         return (f"the number of {counted}", "the number of columns")
     return (

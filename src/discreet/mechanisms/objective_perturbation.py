@@ -291,7 +291,7 @@ def _gaussian_profile(share: Share[Problem], scale: float) -> Profile:
         log_ratio=problem.log_ratio,
         joint=problem.joint,
         is_one_signed=problem.loss.is_one_signed,
-        is_replace=share.unit.count_is_public,
+        is_replace=share.unit.is_replace,
     )
     # The mask's chances are those of the term: both are Gaussian, of the same width.
     distance = 2 * GaussianTerm(scale).chance(problem.bounds.width)

@@ -72,7 +72,7 @@ class PrivateCount(Mechanism):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, RowCount):
             return Verdict(False, "private_count answers counts; use gaussian_sum or laplace_sum.")
-        if question.label is None and unit.count_is_public:
+        if question.label is None and unit.rows_are_public:
             return Verdict(False, "when records are replaced, their number is public; read it off.")
         return YES
 

@@ -342,7 +342,7 @@ class PrivateStandardisation(Learner):
     def _plan_sums(
         self, moments: ColumnSums | RowTotal, budget: Budget, unit: Unit
     ) -> NoisySums | None:
-        if not budget.is_private or (unit.count_is_public and not self.scales):
+        if not budget.is_private or (unit.rows_are_public and not self.scales):
             return None
         if budget.delta == 0:
             return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)

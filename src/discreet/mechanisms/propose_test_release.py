@@ -93,13 +93,13 @@ class ProposedMedianPlan(Plan):
 
     def _answers(self, j: int, column: Vector, noise: Noise, draws: int) -> tuple[Vector, Vector]:
         """Return whether each draw passed the test, and the answer, zero if it did not."""
-        steps, is_count_public = self.question.steps, self.guarantee.unit.count_is_public
+        steps, are_rows_public = self.question.steps, self.guarantee.unit.rows_are_public
         places = nearest_step(self._limits(j), column, steps)
         median = lower_median(places, steps)
         if self.noises is None:
             return np.full(draws, STABLE), self._value(j, np.full(draws, median))
         proposed = self.noises[j]
-        distance = records_to_instability(places, steps, proposed.move, is_count_public)
+        distance = records_to_instability(places, steps, proposed.move, are_rows_public)
         passes = proposed.test.passes_each(distance, noise, draws)
         answers = self._value(j, median + noise.discrete_laplace(draws, proposed.rate))
         return np.where(passes, STABLE, UNSTABLE), np.where(passes, answers, 0.0)
@@ -181,7 +181,7 @@ def lower_median(places: Integers, steps: int) -> int:
     return int(np.partition(places, rank)[rank])
 
 
-def records_to_instability(places: Integers, steps: int, move: int, is_count_public: bool) -> int:
+def records_to_instability(places: Integers, steps: int, move: int, are_rows_public: bool) -> int:
     r"""Return how many records have to change until one more can move the median beyond ``move``.
 
     Changes are those of the unit: records added and removed, or records replaced if their number
@@ -192,7 +192,7 @@ def records_to_instability(places: Integers, steps: int, move: int, is_count_pub
 
     Examples
     --------
-    >>> records_to_instability(np.array([4, 5, 5, 5, 6]), 10, move=1, is_count_public=False)
+    >>> records_to_instability(np.array([4, 5, 5, 5, 6]), 10, move=1, are_rows_public=False)
     3
     """
     n = places.size
@@ -202,7 +202,7 @@ def records_to_instability(places: Integers, steps: int, move: int, is_count_pub
     left = np.flatnonzero(right <= n + 1)
     right = right[left]
     between, below, above = right - left - 1, left, n + 1 - right
-    if is_count_public:
+    if are_rows_public:
         return int((between + _count_crossing(below, above, n)).min())
     # Of the others, as many below as above, or one more above: the rest is added.
     lacking = above - below

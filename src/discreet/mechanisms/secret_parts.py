@@ -58,7 +58,7 @@ class PartSizes:
         equally likely and parts have fixed sizes: a record is known by its place, and another in
         that place goes to the same part.
         """
-        drawn = self._deal_evenly if unit.count_is_public else self._independent
+        drawn = self._deal_evenly if unit.rows_are_public else self._independent
         return rows.deal(drawn(rows.count, noise), len(self.tickets))
 
     def _independent(self, count: int, noise: Noise) -> Integers:

@@ -163,7 +163,7 @@ class LassoPlan(StabilityPlan):
         if measured is None:
             return NO_COLUMN, 0
         # A record that is replaced is one that goes and one that comes.
-        steps = 2 if self.guarantee.unit.count_is_public else 1
+        steps = 2 if self.guarantee.unit.is_replace else 1
         return measured.answer(), measured.level(steps * self.most) // steps
 
 
@@ -235,7 +235,7 @@ def records_needed(budget: Budget, unit: Unit) -> int:
         return 1
     test = StabilityTest.of(budget, 1, 0)
     likely = test.margin + math.ceil(3 * UNIT_RATE / test.rate)
-    return likely * (2 if unit.count_is_public else 1)
+    return likely * (2 if unit.is_replace else 1)
 
 
 def _test(

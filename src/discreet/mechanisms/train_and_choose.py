@@ -309,7 +309,7 @@ def _covers(
 ) -> bool:
     """Say whether what is asked of a part allows for all rows that it may have."""
     most = question.bounds.max_rows
-    if unit.count_is_public:
+    if unit.rows_are_public:
         return asked.bounds.max_rows >= sizes.largest(part, most)
     return asked.bounds.max_rows == most
 

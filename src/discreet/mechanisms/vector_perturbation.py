@@ -156,7 +156,7 @@ class VectorPerturbation(Mechanism):
 
 def _cost(problem: VectorProblem, unit: Unit, shift: float) -> float:
     """Return the epsilon of a linear term whose density falls by at most ``shift`` a row."""
-    other = shift if unit.count_is_public else 0.0
+    other = shift if unit.is_replace else 0.0
     return other + problem.bending_cost(shift)
 
 

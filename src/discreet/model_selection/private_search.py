@@ -230,7 +230,7 @@ class PrivateSearch(PrivateEstimator):
     ) -> tuple[Contestant, ...]:
         """Ask for every candidate what is asked of a part of the rows."""
         maps, most = cast(SideBySide, fit.features).maps, fit.shape.max_rows
-        if fit.unit.count_is_public:
+        if fit.unit.rows_are_public:
             most = sizes.largest(part, most)
         models = self._models(fit.budget, sizes.share(part))
         contestants = []

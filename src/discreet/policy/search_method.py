@@ -83,7 +83,7 @@ class SearchFacts:
         return min(WORST, self.width / (self.rows * share * equivalent_mu(budget)))
 
     def _noise_of_choice(self, method: str, share: float, each: Budget) -> float:
-        rate = self.budget.epsilon / (2 if self.unit.count_is_public else 1)
+        rate = self.budget.epsilon / (2 if self.unit.is_replace else 1)
         if method == "repeat":
             rate = equivalent_mu(each)
         return min(WORST, math.log(self.candidates) / (self.rows * share * rate))

@@ -206,12 +206,12 @@ def free_ridge(
     if loss.joint_smoothness is None:
         share = 1 / math.expm1(min(BEND_SHARE * epsilon, MOST_EPSILONS))
     elif budget.delta == 0:
-        share = (2.04 if unit.count_is_public else 1.02) / epsilon
+        share = (2.04 if unit.is_replace else 1.02) / epsilon
     elif times == 1:
-        share = _room_beside(beside)[unit.count_is_public] / epsilon
+        share = _room_beside(beside)[unit.is_replace] / epsilon
     else:
         gaussian = 1 / (gaussian_multiplier(budget) * math.sqrt(times))
-        share = (3.0 if unit.count_is_public else 2.0) / max(epsilon, gaussian)
+        share = (3.0 if unit.is_replace else 2.0) / max(epsilon, gaussian)
     return max(share, VANISHING) * bend * squared
 
 

@@ -36,8 +36,23 @@ class Unit(ABC):
 
     @property
     @abstractmethod
-    def count_is_public(self) -> bool:
+    def rows_are_public(self) -> bool:
         """Whether the number of records is the same for all neighbours."""
+
+    @property
+    def is_replace(self) -> bool:
+        """Whether neighbours exchange one for another, and do not add or remove it."""
+        return False
+
+    @property
+    def protects_persons(self) -> bool:
+        """Whether everything is protected that one person contributed, however many records."""
+        return False
+
+    @property
+    def persons_are_public(self) -> bool:
+        """Whether the number of persons is the same for all neighbours."""
+        return False
 
     @property
     def has_empty_rounds(self) -> bool:
@@ -65,7 +80,7 @@ class AddRemoveOne(Unit):
 
     name: ClassVar[str] = "add_remove"
     change: ClassVar[str] = "adding or removing one record"
-    count_is_public: ClassVar[bool] = False
+    rows_are_public: ClassVar[bool] = False
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         _checks.not_negative(norm=norm)
@@ -86,7 +101,8 @@ class ReplaceOne(Unit):
 
     name: ClassVar[str] = "replace"
     change: ClassVar[str] = "replacing one record by any other"
-    count_is_public: ClassVar[bool] = True
+    rows_are_public: ClassVar[bool] = True
+    is_replace: ClassVar[bool] = True
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         _checks.not_negative(norm=norm)
@@ -111,7 +127,7 @@ class ZeroOutOne(Unit):
 
     name: ClassVar[str] = "zero_out"
     change: ClassVar[str] = "emptying or filling one round of a stream"
-    count_is_public: ClassVar[bool] = True
+    rows_are_public: ClassVar[bool] = True
     has_empty_rounds: ClassVar[bool] = True
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
@@ -119,11 +135,72 @@ class ZeroOutOne(Unit):
         return norm
 
 
-UNITS: dict[str, Unit] = {unit.name: unit for unit in (AddRemoveOne(), ReplaceOne(), ZeroOutOne())}
+@dataclass(frozen=True)
+class AddRemovePerson(Unit):
+    """Neighbouring data sets differ by everything that one person contributed.
+
+    A person is whoever shares a value of the column of ids. How many persons and how many records
+    there are is private.
+
+    Examples
+    --------
+    >>> AddRemovePerson().spread(1.5)
+    1.5
+    """
+
+    name: ClassVar[str] = "add_remove_person"
+    change: ClassVar[str] = (
+        "adding or removing everything that one person contributed, however many records"
+    )
+    rows_are_public: ClassVar[bool] = False
+    protects_persons: ClassVar[bool] = True
+
+    def spread(self, norm: float, *, diameter: float | None = None) -> float:
+        _checks.not_negative(norm=norm)
+        return norm
+
+
+@dataclass(frozen=True)
+class ReplacePerson(Unit):
+    """Everything that one person contributed is exchanged for what another might have.
+
+    The number of persons is public; that of records is not, because another may have more of them.
+
+    Examples
+    --------
+    >>> ReplacePerson().spread(1.5)
+    3.0
+
+    A person's records may weigh anything up to the bound, so however near all contributions are to
+    one another, one person may contribute the whole of one and another next to nothing:
+
+    >>> ReplacePerson().spread(1.0, diameter=0.1)
+    1.0
+    """
+
+    name: ClassVar[str] = "replace_person"
+    change: ClassVar[str] = "replacing everything that one person contributed by anything else"
+    rows_are_public: ClassVar[bool] = False
+    is_replace: ClassVar[bool] = True
+    protects_persons: ClassVar[bool] = True
+    persons_are_public: ClassVar[bool] = True
+
+    def spread(self, norm: float, *, diameter: float | None = None) -> float:
+        _checks.not_negative(norm=norm)
+        if diameter is None:
+            return 2 * norm
+        _checks.not_negative(diameter=diameter)
+        return max(norm, min(diameter, 2 * norm))
+
+
+UNITS: dict[str, Unit] = {
+    unit.name: unit
+    for unit in (AddRemoveOne(), ReplaceOne(), ZeroOutOne(), AddRemovePerson(), ReplacePerson())
+}
 
 
 def unit_named(name: str | Unit) -> Unit:
-    """Return the unit for a name: ``"add_remove"``, ``"replace"`` or ``"zero_out"``.
+    """Return the unit for a name, such as ``"add_remove"`` or ``"replace_person"``.
 
     Examples
     --------

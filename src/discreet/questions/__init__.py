@@ -12,6 +12,7 @@ from discreet.questions.choices import (
     LeastLoss,
     ProposedMedian,
 )
+from discreet.questions.contributions import Cap, Contributions, Share
 from discreet.questions.declared_stream import DeclaredStream, ExpertStream, Stream
 from discreet.questions.kernel_queries import KernelQueries
 from discreet.questions.marginals import Marginals
@@ -66,10 +67,12 @@ __all__ = [
     "BlockAverage",
     "BlockVote",
     "Bounds",
+    "Cap",
     "CellCounts",
     "ColumnLocations",
     "ColumnQuantiles",
     "ColumnVotes",
+    "Contributions",
     "DeclaredStream",
     "ExpertStream",
     "FollowingCounts",
@@ -90,6 +93,7 @@ __all__ = [
     "Question",
     "RowCount",
     "SeveralOutputs",
+    "Share",
     "Softmax",
     "SparseProblem",
     "SpatialMedian",

@@ -13,6 +13,7 @@ from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet, limits
+from discreet.questions.contributions import Contributions
 
 CLIPPING_SLACK = 1 + 2.0**-20
 """Rounding lets a clipped norm exceed its bound by (p + 3) 2**-53; the bounds allow this much."""
@@ -156,6 +157,10 @@ class Bounds:
         A public bound on the number of rows: rounding errors of sums are bounded by it. If that
         number is private, the first so many rows are used and the rest are outside the promise; if
         it is public, more rows are refused.
+    person
+        What becomes of the records of one person, where persons are protected: a
+        :class:`~discreet.questions.Share` or a :class:`~discreet.questions.Cap`; None where records
+        are.
 
     Examples
     --------
@@ -171,6 +176,7 @@ class Bounds:
     intercept: float | None = None
     max_weight: float | None = None
     max_rows: int = MOST_ROWS
+    person: Contributions | None = None
 
     def __post_init__(self) -> None:
         _checks.instance(ConvexSet, features=self.features)
@@ -185,13 +191,32 @@ class Bounds:
             object.__setattr__(self, "intercept", float(self.intercept))
         if self.max_weight is not None:
             object.__setattr__(self, "max_weight", limits.size(max_weight=self.max_weight))
+        if self.person is not None:
+            _checks.instance(Contributions, person=self.person)
         if not math.isfinite(self.features.reach(self.n_features)):
             raise InputError("rows need a bounded set; declare a ball or a box for the features.")
 
     @property
     def largest_weight(self) -> float:
-        """How often a row may count; once if rows carry no weight."""
+        """How often a row may count, as declared; once if rows carry no weight."""
         return 1.0 if self.max_weight is None else self.max_weight
+
+    @property
+    def row_weight(self) -> float:
+        """How often a row counts in a sum, at most: what overflow and rounding rest on."""
+        declared = self.largest_weight
+        return declared if self.person is None else self.person.row_weight(declared)
+
+    @property
+    def unit_weight(self) -> float:
+        """How often the rows of whoever is protected count together, at most."""
+        declared = self.largest_weight
+        return declared if self.person is None else self.person.unit_weight(declared)
+
+    @property
+    def rank(self) -> int:
+        """In how many directions the rows of whoever is protected can point."""
+        return 1 if self.person is None else self.person.rank(self.width)
 
     @property
     def width(self) -> int:

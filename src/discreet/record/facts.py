@@ -175,7 +175,7 @@ def _declared_facts(bounds: Bounds, unit: Unit) -> Iterable[Fact]:
         yield Fact("intercept", constant, Origin.CHOSEN)
     if bounds.max_weight is not None:
         yield Fact("weights", f"from 0 to {number(bounds.max_weight)}", Origin.DECLARED)
-    if unit.count_is_public:
+    if unit.rows_are_public:
         yield Fact("records", "their number", Origin.FOUND)
     else:
         is_default = bounds.max_rows == MOST_ROWS

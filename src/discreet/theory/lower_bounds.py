@@ -79,7 +79,7 @@ def _group_delta(setting: Setting, exponents: Array) -> Array:
 def _two_points(setting: Setting) -> float:
     counts = _counts(setting, 20.0)
     pull, distance = _pull_and_distance(setting, counts)
-    steps = counts if setting.count_is_public else 2 * counts
+    steps = counts if setting.rows_are_public else 2 * counts
     exponents = steps * setting.epsilon
     both = distance * (2 * pull - setting.curvature * distance)
     chance = (1 - _group_delta(setting, exponents)) * expit(-exponents)

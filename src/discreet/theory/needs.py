@@ -26,7 +26,7 @@ MARGINS = Need("generalised linear losses", lambda setting: setting.is_generalis
 SQUARED = Need("squared losses", lambda setting: setting.form == "squared")
 ANY_MARGIN = Need("losses that may be linear", lambda setting: setting.form != "squared")
 NO_RIDGE = Need("no ridge", lambda setting: setting.ridge == 0)
-REPLACE = Need("the unit replace", lambda setting: setting.count_is_public)
+REPLACE = Need("the unit replace", lambda setting: setting.rows_are_public)
 ROWS_CURVED = Need("strong convexity", lambda setting: setting.strong_convexity > 0)
 NOT_TOO_CURVED = Need(
     "strong convexity of at most lipschitz / diameter",

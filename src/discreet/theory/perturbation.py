@@ -190,7 +190,7 @@ def _radial_square(setting: Setting) -> float:
 
 
 def _gaussian_square(setting: Setting) -> float:
-    multiplier = _multiplier(setting.epsilon, setting.delta, setting.count_is_public)
+    multiplier = _multiplier(setting.epsilon, setting.delta, setting.rows_are_public)
     return setting.p * (multiplier * setting.lipschitz) ** 2
 
 

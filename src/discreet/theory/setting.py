@@ -160,9 +160,9 @@ class Setting:
         return self.form != "convex"
 
     @property
-    def count_is_public(self) -> bool:
+    def rows_are_public(self) -> bool:
         """Whether noise may depend on the number of rows."""
-        return unit_named(self.unit).count_is_public
+        return unit_named(self.unit).rows_are_public
 
     @property
     def row_change(self) -> float:
@@ -184,7 +184,7 @@ class Setting:
     @property
     def public_curvature(self) -> float:
         """The part of it that every neighbour is known to share."""
-        return self.curvature if self.count_is_public else self.ridge
+        return self.curvature if self.rows_are_public else self.ridge
 
     @property
     def reach(self) -> float:

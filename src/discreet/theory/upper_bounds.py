@@ -166,7 +166,7 @@ def _product(setting: Setting) -> float:
 
 
 def _gaussian_excess(setting: Setting) -> float:
-    deviation = math.sqrt(4.5 if setting.count_is_public else 2) / setting.mu
+    deviation = math.sqrt(4.5 if setting.rows_are_public else 2) / setting.mu
     beside, root = deviation * setting.smoothness / math.sqrt(2), math.sqrt(setting.p)
     matrix = 2 * beside * (root + math.sqrt(math.log(2)))
     return _excess_of_noise(setting, matrix, deviation * _product(setting) * root, beside * root)
@@ -175,7 +175,7 @@ def _gaussian_excess(setting: Setting) -> float:
 def _laplace_excess(setting: Setting) -> float:
     p = setting.p
     change = 2.0
-    if setting.count_is_public:
+    if setting.rows_are_public:
         per_l2 = math.sqrt(p * (p + 3)) / (p + 1)
         alone = min(2.0, math.sqrt(2) * per_l2) + 2
         change = min(alone, math.sqrt(4.5) * math.hypot(per_l2, 1))

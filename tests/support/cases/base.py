@@ -88,7 +88,7 @@ class Case:
         other[place] = self.random_row(generator)
         if self.unit == ZeroOutOne():
             other[place] = np.zeros(len(rows[0][0])), rows[place][1]
-        elif not self.unit.count_is_public:
+        elif not self.unit.rows_are_public:
             other = rows[:-1]
         return _data(rows), _data(other)
 

@@ -24,7 +24,7 @@ class SandwichCase(StagedCase):
         return np.zeros(self.question.bounds.n_features)
 
     def parts(self, plan):
-        first = () if self.unit.count_is_public else (self._first(plan),)
+        first = () if self.unit.rows_are_public else (self._first(plan),)
         return (*first, *self._matrices(plan), self._counts(plan))
 
     def _first(self, plan):

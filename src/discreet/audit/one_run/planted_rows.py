@@ -63,7 +63,7 @@ class PlantedRows:
 
 
 def stand_ins(alternatives: Any, planted: PlantedRows, guarantee: Guarantee) -> PlantedRows | None:
-    if guarantee.unit.count_is_public:
+    if guarantee.unit.rows_are_public:
         if alternatives is None:
             raise InputError(
                 "the guarantee is about replacing a record: give alternatives=, the rows that "

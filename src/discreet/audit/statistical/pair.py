@@ -148,7 +148,7 @@ def _check_neighbours(first: Counter[Hashable], second: Counter[Hashable], unit:
     missing, extra = (first - second).total(), (second - first).total()
     if missing == extra == 0:
         raise InputError("the two data sets are equal; there is nothing to tell apart.")
-    if unit.count_is_public:
+    if unit.rows_are_public:
         if sizes[0] != sizes[1]:
             raise InputError(
                 f"neighbours under {unit.name!r} have as many records; got {sizes[0]} and "

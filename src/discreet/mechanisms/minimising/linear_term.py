@@ -174,7 +174,7 @@ def pure_cost(problem: Problem, unit: Unit, shift: float) -> float:
     1.0
     """
     alone = _cost_with_curvature(problem, shift)
-    return shift + alone if unit.count_is_public else alone
+    return shift + alone if unit.is_replace else alone
 
 
 def largest_shift(problem: Problem, unit: Unit, epsilon: float) -> float:

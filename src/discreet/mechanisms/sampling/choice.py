@@ -126,7 +126,7 @@ def plan_choice(question: BestThreshold | LeastLoss, budget: Budget, unit: Unit)
 
 def score_range(most: int, unit: Unit) -> int:
     """Bound the range of the change of scores to which each record adds from 0 to ``most``."""
-    return 2 * most if unit.count_is_public else most
+    return 2 * most if unit.is_replace else most
 
 
 def cuts(places: Integers, labels: Vector, steps: int) -> tuple[Integers, Integers, Integers]:

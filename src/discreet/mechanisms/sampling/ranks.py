@@ -71,4 +71,4 @@ def level_of(q: float) -> Fraction:
 
 def rank_range(level: Fraction, unit: Unit) -> Fraction:
     """Bound how many ranks more the score may change at one grid point than at another."""
-    return Fraction(2) if unit.count_is_public else 2 * max(level, 1 - level)
+    return Fraction(2) if unit.is_replace else 2 * max(level, 1 - level)

@@ -88,7 +88,7 @@ def _score_range(question: BestSubset, unit: Unit) -> int:
     """
     if question.bounds.max_rows * ROUNDING > GAP:
         raise CalibrationError("too many rows for this choice; declare a smaller max_rows.")
-    losses = 2 if unit.count_is_public else 1
+    losses = 2 if unit.is_replace else 1
     return losses * SCORE_STEPS + math.ceil(6 * GAP * SCORE_STEPS) + 2
 
 

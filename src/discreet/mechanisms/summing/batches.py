@@ -96,7 +96,7 @@ class PoissonBatches(Batches):
         return slope
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
-        return SampledGaussian(mu, self.rate, steps, is_replace=unit.count_is_public)
+        return SampledGaussian(mu, self.rate, steps, is_replace=unit.is_replace)
 
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
         return rows.samples(self.threshold, noise, steps)
@@ -124,7 +124,7 @@ class FixedBatches(Batches):
     @classmethod
     def of(cls, size: int, population: int, unit: Unit) -> FixedBatches:
         """Return batches of a size, or raise where they would tell how many rows there are."""
-        if not unit.count_is_public:
+        if not unit.rows_are_public:
             raise CalibrationError(
                 "batches of a fixed size tell how many rows there are, which the unit "
                 f"{unit.name!r} keeps private; use rate=..., a chance for each row, or the unit "

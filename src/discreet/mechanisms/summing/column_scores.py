@@ -48,7 +48,7 @@ class ColumnScores:
         if self.question.is_centred:
             return max((high - low) * (most - least), 1)
         corners = (low * least, low * most, high * least, high * most)
-        if unit.count_is_public:
+        if unit.is_replace:
             return max(*corners, 1) - min(*corners, 0)
         return max(*map(abs, corners), 1)
 

@@ -82,7 +82,7 @@ class SplitLayout:
         targets: list[Number] = [size**power for size in sizes[1 + depth : 1 + depth + target]]
         question = self.question
         categories = len(question.levels) - question.numeric
-        if not unit.count_is_public:
+        if not unit.is_replace:
             known = max(sum(numbers), one) if numbers else one
             return question.numeric * known + categories * one + one + sum(targets)
         column = max(_apart(numbers, power), sum(numbers) + one)

@@ -47,7 +47,7 @@ class RoundedSlopes:
 
     def sensitivity(self, unit: Unit) -> int:
         """Bound how far one record moves each sum; all of them may move, to either side."""
-        return ENTRY_STEPS * SLOPE_STEPS * (2 if unit.count_is_public else 1)
+        return ENTRY_STEPS * SLOPE_STEPS * (2 if unit.is_replace else 1)
 
     @cached_property
     def entry(self) -> float:

@@ -49,4 +49,4 @@ class RowTotal:
 
     def sensitivity(self, order: int, unit: Unit) -> float:
         """Bound, in any norm, the change of the number between neighbours."""
-        return 0.0 if unit.count_is_public else 1.0
+        return 0.0 if unit.rows_are_public else 1.0

@@ -66,7 +66,7 @@ class ScoreCounts:
         """
         if not budget.is_private:
             return cls(None, None, False)
-        moved = 2 if unit.count_is_public else 1
+        moved = 2 if unit.is_replace else 1
         if budget.delta == 0:
             grid = laplace_grid(
                 epsilon=COUNTED_SHARE * budget.epsilon,

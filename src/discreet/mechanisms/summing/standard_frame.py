@@ -241,7 +241,7 @@ class ColumnSums:
         at most :math:`\sqrt 2 e` norms. The intercept cancels.
         """
         entry = self.entry_bound
-        if not unit.count_is_public:
+        if not unit.rows_are_public:
             return self.bounds.row_norm() / self.unit * math.sqrt(1 + entry**2) * (1 + 1e-15)
         norm = self._feature_norm(2)
         if 4 * entry**2 <= 1:
@@ -252,7 +252,7 @@ class ColumnSums:
         """Return the l1 norm of a row, and what the squares of a row can sum to."""
         entry, norm = self.entry_bound, self._feature_norm(1)
         squares = entry * min(entry * sum(self.squared), norm)
-        constant = 0.0 if unit.count_is_public else (self.bounds.intercept or 0.0) / self.unit
+        constant = 0.0 if unit.rows_are_public else (self.bounds.intercept or 0.0) / self.unit
         return unit.spread(norm + squares + constant) * (1 + 1e-15)
 
     def _feature_norm(self, order: int) -> float:

@@ -55,7 +55,7 @@ def expected_rows(problem: GradientProblem, unit: Unit, stated: int | None) -> i
     """Return the number of rows, as far as anybody may know it: stated, or public."""
     if stated is not None:
         return stated
-    return problem.bounds.max_rows if unit.count_is_public else None
+    return problem.bounds.max_rows if unit.rows_are_public else None
 
 
 def usual_rate(rows: int | None) -> float:

@@ -58,7 +58,7 @@ class Totals:
             return cls(question, unit, None, None)
         frame = CubeMap.of(features) if isinstance(features, Box) else None
         totals = cls(question, unit, None, frame)
-        if unit.count_is_public:
+        if unit.rows_are_public:
             return totals
         # The size that minimises the error of the ratio when the mean is as large as it can be.
         share = bounds.n_features ** (-1 / 4 if order == 2 else -1 / 3)

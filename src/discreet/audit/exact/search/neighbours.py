@@ -83,7 +83,7 @@ class ProblemPairs:
 
     @property
     def _differing(self) -> int:
-        return 2 if self.unit.count_is_public else 1
+        return 2 if self.unit.rows_are_public else 1
 
     @property
     def _size(self) -> int:
