@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,12 +15,13 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
-from discreet.errors import CalibrationError, NotAccepted, PrivacyError
+from discreet.errors import CalibrationError, InputError, NotAccepted, PrivacyError
 from discreet.losses import Loss
 from discreet.noise import Grid, Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit
 from discreet.questions import Problem, Question
 from discreet.questions.bounds import Bounds
+from discreet.questions.contributions import ONE_EACH, Contributions
 from discreet.record import Tolerance
 
 if TYPE_CHECKING:
@@ -186,7 +187,14 @@ class Mechanism(ABC):
     """
 
     units: ClassVar[tuple[str, ...]] = ("add_remove", "replace")
-    """Names of the units that the proof covers; of these, ``accepts`` may refuse some."""
+    """Names of the units that the proof covers; of these, ``accepts`` may refuse some.
+
+    Units of a person need not be named: if one record of each person is used, a person is a record.
+    A proof that names them covers all that bounds may say of a person's records.
+    """
+
+    refuses_persons: ClassVar[str] = ""
+    """Why even one record of each person is refused; empty if it is not."""
 
     solves_problems: ClassVar[bool] = False
     """Whether it fits linear models: with default arguments it accepts some learning problem."""
@@ -228,8 +236,19 @@ class Mechanism(ABC):
         CalibrationError
             No amount of noise meets the budget.
         """
+        if is_one_each(self, question, unit):
+            return self._plan_one_each(question, budget, unit)
         self.check(question, budget, unit)
         return self._plan(question, budget, unit)
+
+    def _plan_one_each(self, question: Question, budget: Budget, unit: Unit) -> Plan:
+        """Plan for a table of which one record of each person is kept.
+
+        Which one follows from the records of that person alone. So tables that differ by a person
+        differ, when they are read, by a record, and what is promised about records holds.
+        """
+        plan: Any = self.plan(question, budget, unit.of_records)
+        return replace(plan, guarantee=replace(plan.guarantee, unit=unit))  # type: ignore[no-any-return]
 
     def coefficients(self, value: Any) -> Array:
         """Return the coefficients that a released value of a learning problem holds."""
@@ -250,6 +269,12 @@ class Mechanism(ABC):
         _checks.instance(Question, question=question)
         _checks.instance(Budget, budget=budget)
         _checks.instance(Unit, unit=unit)
+        check_person(question.bounds, unit)
+        if unit.protects_persons and unit.name not in self.units:
+            instead = self.refuses_persons or "use one: contributions='cap', rows_per_person=1."
+            raise NotAccepted(
+                f"the proof of {self.name} does not cover several records of a person; {instead}"
+            )
         if unit.name not in self.units:
             known = " or ".join(map(repr, self.units))
             raise NotAccepted(
@@ -319,14 +344,55 @@ class Learner(Mechanism):
         """Plan for an accepted question."""
 
 
+def is_one_each(mechanism: Mechanism, question: Question, unit: Unit) -> bool:
+    """Say whether a proof about records serves persons, because one record of each is used."""
+    _checks.instance(Question, question=question)
+    _checks.instance(Unit, unit=unit)
+    return (
+        unit.protects_persons
+        and unit.name not in mechanism.units
+        and not mechanism.refuses_persons
+        and question.bounds.person == ONE_EACH
+    )
+
+
+def check_person(bounds: Bounds, unit: Unit) -> None:
+    """Refuse bounds that speak of persons where records are protected, and the other way round."""
+    if unit.protects_persons and bounds.person is None:
+        raise InputError(
+            f"the unit {unit.name!r} protects persons; say in the bounds what becomes of their "
+            "records: person=Share() or person=Cap(k)."
+        )
+    if not unit.protects_persons and bounds.person not in (None, ONE_EACH):
+        raise InputError(
+            f"the bounds speak of persons, and the unit {unit.name!r} protects records; use the "
+            "unit 'add_remove_person' or 'replace_person'."
+        )
+
+
 def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:
     """Return what a guarantee about rows within bounds takes as public."""
+    if bounds.person is not None:
+        return _facts_of_persons(bounds, bounds.person, unit)
     if unit.rows_are_public:
         counted = "rounds" if unit.has_empty_rounds else "records"
         return (f"the number of {counted}", "the number of columns")
     return (
         f"that there is at least one record and at most {bounds.max_rows:,} (more are outside the "
         "promise)",
+        "the number of columns",
+    )
+
+
+def _facts_of_persons(bounds: Bounds, contributions: Contributions, unit: Unit) -> tuple[str, ...]:
+    counted = "persons" if contributions == ONE_EACH else "records"
+    return (
+        "which column holds ids: a person is whoever shares a value of it, so that people who "
+        "share one, and one person under two, are not what is protected; records without an id "
+        "are not used",
+        contributions.words,
+        "the number of persons" if unit.is_replace else "that there is at least one person",
+        f"that there are at most {bounds.max_rows:,} {counted} (more are outside the promise)",
         "the number of columns",
     )
 

@@ -152,6 +152,7 @@ class InteractiveMechanism(Mechanism):
     """Turns a declared stream and a budget into a plan for all that will ever be answered."""
 
     units = ("replace", "zero_out")
+    refuses_persons = "it is about rounds of a stream, one record each."
 
     @property
     def records_come_once(self) -> bool:

@@ -102,6 +102,7 @@ class OnlineToBatch(Mechanism):
     name: ClassVar[str] = "online_to_batch"
 
     units = ("replace", "zero_out")
+    refuses_persons = "it is about rounds of a stream, one record each."
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         verdict = accepts_stream(self.name, question)

@@ -264,6 +264,8 @@ class QueryPlan(Plan):
 class QueryMechanism(Mechanism):
     """Turns declared queries and a budget into a plan for all that will ever be answered."""
 
+    refuses_persons = "what an oracle keeps of its rows knows no persons."
+
     @abstractmethod
     def _plan(self, question: Any, budget: Budget, unit: Unit) -> QueryPlan:
         """Plan for accepted queries."""

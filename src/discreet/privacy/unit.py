@@ -55,6 +55,11 @@ class Unit(ABC):
         return False
 
     @property
+    def of_records(self) -> Unit:
+        """What this unit is for a table in which everybody has one record."""
+        return self
+
+    @property
     def has_empty_rounds(self) -> bool:
         """Whether a neighbour may have nothing in the place of a record of a stream."""
         return False
@@ -150,10 +155,11 @@ class AddRemovePerson(Unit):
 
     name: ClassVar[str] = "add_remove_person"
     change: ClassVar[str] = (
-        "adding or removing everything that one person contributed, however many records"
+        "adding or removing everything that one person contributed (however many records)"
     )
     rows_are_public: ClassVar[bool] = False
     protects_persons: ClassVar[bool] = True
+    of_records: ClassVar[Unit] = AddRemoveOne()
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         _checks.not_negative(norm=norm)
@@ -184,6 +190,7 @@ class ReplacePerson(Unit):
     is_replace: ClassVar[bool] = True
     protects_persons: ClassVar[bool] = True
     persons_are_public: ClassVar[bool] = True
+    of_records: ClassVar[Unit] = ReplaceOne()
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         _checks.not_negative(norm=norm)

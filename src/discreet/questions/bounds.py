@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet, limits
-from discreet.questions.contributions import Contributions
+from discreet.questions.contributions import Contributions, Share
 
 CLIPPING_SLACK = 1 + 2.0**-20
 """Rounding lets a clipped norm exceed its bound by (p + 3) 2**-53; the bounds allow this much."""
@@ -200,6 +200,11 @@ class Bounds:
     def largest_weight(self) -> float:
         """How often a row may count, as declared; once if rows carry no weight."""
         return 1.0 if self.max_weight is None else self.max_weight
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether opened rows carry weights: declared ones, or what their person leaves them."""
+        return self.max_weight is not None or isinstance(self.person, Share)
 
     @property
     def row_weight(self) -> float:

@@ -30,6 +30,11 @@ class Contributions(ABC):
     def row_weight(self, max_weight: float) -> float:
         """Return how much one record weighs, at most."""
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What becomes of a person's records, as a sentence about everybody."""
+
     @abstractmethod
     def rank(self, width: int) -> int:
         """Return in how many directions the records of a person can point, of ``width``."""
@@ -57,6 +62,11 @@ class Share(Contributions):
     def __post_init__(self) -> None:
         _checks.positive(weight=self.weight)
         object.__setattr__(self, "weight", float(self.weight))
+
+    @property
+    def words(self) -> str:
+        often = "once" if self.weight == 1 else f"{self.weight:g} times at most"
+        return f"each person counts {often}, shared among their records"
 
     def unit_weight(self, max_weight: float) -> float:
         return self.weight
@@ -89,6 +99,12 @@ class Cap(Contributions):
         _checks.whole(rows=self.rows, at_least=1, at_most=MOST_ROWS_OF_PERSON)
         object.__setattr__(self, "rows", int(self.rows))
 
+    @property
+    def words(self) -> str:
+        if self.rows == 1:
+            return "one record of each person is used"
+        return f"at most {self.rows:,} records of a person are used"
+
     def unit_weight(self, max_weight: float) -> float:
         return self.rows * max_weight
 
@@ -97,3 +113,7 @@ class Cap(Contributions):
 
     def rank(self, width: int) -> int:
         return min(self.rows, width)
+
+
+ONE_EACH = Cap(1)
+"""One record of each person, so that a person is a record."""
