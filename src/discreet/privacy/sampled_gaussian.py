@@ -81,7 +81,9 @@ class SampledGaussian(Stepwise):
 
     @property
     def units(self) -> frozenset[str]:
-        return frozenset([unit_of(is_replace=self.is_replace, protects_persons=self.of_persons).name])
+        return frozenset(
+            [unit_of(is_replace=self.is_replace, protects_persons=self.of_persons).name]
+        )
 
     @property
     def is_two_sided(self) -> bool:

@@ -141,7 +141,9 @@ class ShiftedGaussian(Profile):
 
     @property
     def units(self) -> frozenset[str]:
-        return frozenset([unit_of(is_replace=self.is_replace, protects_persons=self.of_persons).name])
+        return frozenset(
+            [unit_of(is_replace=self.is_replace, protects_persons=self.of_persons).name]
+        )
 
     @property
     def _has_many(self) -> bool:
