@@ -58,7 +58,7 @@ class Unit(ABC):
         return False
 
     def name_protected(self, words: str = ONE_RECORD) -> str:
-        """Return who is protected, in somebody's words; one person if the words say nothing."""
+        """Return who is protected, in somebody's words; one person if these speak of none."""
         is_unnamed = self.protects_persons and words in ("", ONE_RECORD)
         return ONE_PERSON if is_unnamed else words
 
