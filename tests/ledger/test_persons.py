@@ -259,7 +259,7 @@ def test_a_ledger_that_names_no_column_takes_any_whose_words_agree(tmp_path):
 
 def test_a_ledger_of_rows_says_so_when_words_speak_of_something_else(tmp_path):
     said = run(
-        tmp_path, [*"ledger create p.db --epsilon 2 --protects".split(), "one patient"]
+        tmp_path, shlex.split("ledger create p.db --epsilon 2 --protects 'one patient'")
     ).output
     assert "ROWS are counted, each as one patient" in said
     assert "unit add_remove_person" in said
