@@ -38,7 +38,7 @@ Shared = TypeVar("Shared", bound=BoundedQuestion)
 
 
 @dataclass(frozen=True)
-class Share(Generic[Shared]):
+class BudgetShare(Generic[Shared]):
     """A problem solved ``times`` over, beside what is released already, within one budget."""
 
     problem: Shared
