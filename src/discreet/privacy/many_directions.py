@@ -9,8 +9,8 @@ slope and :math:`\sum a_j \le m`, the privacy loss is in either order at most
 .. math:: \sum q_j a_j s_j + \tfrac12 \bigl|\sum q_j a_j v_j\bigr|^2
     + \{\ln K_W \text{ or } \sum k_j (1 - q_j)\}, \quad \sum k_j \le k_W,
 
-the latter for jointly smooth losses. How the :math:`s_j` depend on one another is not known. Write e
-for :math:`\epsilon - \ln K_W`, d for the Gaussian profile:
+the latter for jointly smooth losses. How the :math:`s_j` depend on one another is not known. Write
+e for :math:`\epsilon - \ln K_W`, d for the Gaussian profile:
 
 =========== =============================================== ======================================
 slopes      rule                                            valid when
