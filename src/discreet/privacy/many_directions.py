@@ -86,24 +86,14 @@ def rules_of_many(
 ) -> tuple[PartialBound, ...]:
     """Return every rule that holds for rows of any directions.
 
-    Parameters
-    ----------
-    shift
-        m, of all rows that differ together.
-    log_ratio
-        The logarithm of what they can do to the volume element.
-    joint
-        The same at slope zero, for jointly smooth losses; None for others.
-    is_one_signed
-        Whether slopes take one sign.
-    is_replace
-        Whether rows of two persons differ.
+    The shift is that of all rows that differ together; ``log_ratio`` bounds what they do to the
+    logarithm of the volume element, ``joint`` the same at slope zero for jointly smooth losses.
     """
     sides = 1 if is_one_signed else 2
     plain = partial(_excess_of_sum, shift, is_one_signed)
     tail = (ONE_SIGNED_TAIL if is_one_signed else FORMS_TAIL) * shift + shift**2 / 2
     rules = [
-        PartialBound(log_ratio, lambda e: _tilted(plain, np.maximum(e - log_ratio, 0), 0.0)),
+        PartialBound(log_ratio, lambda e: _tilt(plain, np.maximum(e - log_ratio, 0), 0.0)),
         PartialBound(
             log_ratio + tail * SAFETY,
             lambda e: sides * gaussian_delta(np.maximum(e - log_ratio, 0), shift),
@@ -114,11 +104,11 @@ def rules_of_many(
     if is_replace:
         start = joint if is_one_signed else max(joint + shift**2 / 4, shift**2 / 2) * SAFETY
         bent = partial(_excess_of_two, shift, joint, sides)
-        return (*rules, PartialBound(start, lambda e: _tilted(bent, np.maximum(e, start), start)))
+        return (*rules, PartialBound(start, lambda e: _tilt(bent, np.maximum(e, start), start)))
     far = max(2 * joint, FORMS_TAIL * shift + shift**2 / 2) * SAFETY
     return (
         *rules,
-        PartialBound(joint, lambda e: _tilted(plain, np.maximum(e, joint), joint)),
+        PartialBound(joint, lambda e: _tilt(plain, np.maximum(e, joint), joint)),
         PartialBound(far, partial(_joint_tail, shift, is_one_signed)),
     )
 
@@ -156,7 +146,7 @@ def _excess_of_two(
     return sides * mean, sides * chance, sides * bent
 
 
-def _tilted(excess: MeanExcess, epsilons: Vector, floor: float) -> Vector:
+def _tilt(excess: MeanExcess, epsilons: Vector, floor: float) -> Vector:
     """Return the mean excess with the best tilt for each epsilon >= floor."""
     most = _largest_tilt(np.maximum(epsilons - floor, 0.0))
     tilt = np.zeros(epsilons.shape)

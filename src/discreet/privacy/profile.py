@@ -127,7 +127,7 @@ class Profile(ABC):
             return self
         parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         changed = {name: _of_one_each(part) for name, part in parts.items()}
-        return self._made_of(changed | {"of_persons": True} if "of_persons" in parts else changed)
+        return self._make(changed | {"of_persons": True} if "of_persons" in parts else changed)
 
     @property
     def pure_epsilon(self) -> float:
@@ -229,10 +229,10 @@ class Profile(ABC):
                 f"a {cls.kind} profile has the fields {sorted(known)}; got {sorted(parts)}."
             )
         usual = {name: known[name] for name in cls.later}
-        return cls._made_of(usual | {name: _from_json_value(part) for name, part in parts.items()})
+        return cls._make(usual | {name: _from_json_value(part) for name, part in parts.items()})
 
     @classmethod
-    def _made_of(cls, parts: Json) -> Self:
+    def _make(cls, parts: Json) -> Self:
         profile = cls.__new__(cls)
         for name, value in parts.items():
             object.__setattr__(profile, name, value)
