@@ -11,7 +11,7 @@ from discreet import _checks
 from discreet._private_part import Sealed
 from discreet._types import Array, Integers, Vector, Words
 from discreet.data.arrays import accept_rows
-from discreet.data.source import Kernel, Prepared, Source
+from discreet.data.source import Kernel, Prepared, Source, join_vectors
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
@@ -309,6 +309,11 @@ class OpenRows(Sealed):
     def gather(self) -> tuple[Any, Vector | None]:
         """Return all clipped rows and labels as new arrays, sparse if they were."""
         return self._prepared.gather()
+
+    def gather_weights(self) -> Vector | None:
+        """Return how often each row counts, in their order; None if each counts once."""
+        parts = [make().weights for make in self._prepared.blocks(self._block_rows)]
+        return join_vectors(parts, [0 if part is None else part.size for part in parts], 1.0)
 
     def relabel(self, change: Callable[[Vector], Vector]) -> OpenRows:
         """Return the same rows, with what ``change`` makes of each label alone."""
