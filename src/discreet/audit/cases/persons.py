@@ -1,0 +1,80 @@
+"""Cases of records made into cases of persons, who have several."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.cases.base import Case
+from discreet.audit.statistical.pair import Pair
+from discreet.privacy import Unit
+from discreet.questions import Cap, Contributions, Question, Share
+
+THREE, MANY = 3, 200
+
+
+def of_persons(case: Case, unit: Unit) -> Iterator[Case]:
+    """Make cases of a unit of persons of one of records.
+
+    The record that differs becomes several, all alike and of one person; where persons are
+    exchanged also several in place of one. All other records are each a person's own.
+    """
+    kinds: list[tuple[str, Contributions, int, int]] = [
+        ("three records", Cap(THREE), THREE, THREE),
+        ("a share of many records", Share(), MANY, MANY),
+    ]
+    if unit.is_replace:
+        kinds.append(("three records for one", Cap(THREE), THREE, 1))
+    for what, person, times, others in kinds:
+        yield replace(
+            case,
+            label=f"{case.label}, {what}",
+            question=ask_of_persons(case.question, person),
+            pair=pair_of_persons(case.pair, unit, times, others),
+        )
+
+
+def ask_of_persons(question: Question, person: Contributions) -> Question:
+    """Return the question, asked of persons."""
+    asked: Any = question
+    stated = {field.name for field in fields(asked) if field.init}
+    if "person" in stated:
+        return replace(asked, person=person)  # type: ignore[no-any-return]
+    bounds = replace(question.bounds, person=person)
+    if "bounds" in stated:
+        return replace(asked, bounds=bounds)  # type: ignore[no-any-return]
+    return asked.restate(bounds)  # type: ignore[no-any-return]
+
+
+def pair_of_persons(pair: Pair, unit: Unit, times: int, others: int) -> Pair:
+    """Return tables with ids, in which the record that differs is there so many times.
+
+    It is there so many ``others`` times in the first table.
+    """
+    first, second = ([*_keys(data)] for data in (pair.first, pair.second))
+    names = {key: place for place, key in enumerate(dict.fromkeys(first + second), 1)}
+
+    def table(data: Any, keys: list[Any], beside: list[Any], often: int) -> Any:
+        X, y = data if isinstance(data, tuple) else (data, None)
+        is_common = np.array([key in set(beside) for key in keys])
+        taken = np.repeat(np.arange(len(keys)), np.where(is_common, 1, often))
+        ids = np.array([names[key] if key in set(beside) else 0 for key in keys])
+        return np.asarray(X)[taken], None if y is None else np.asarray(y)[taken], ids[taken]
+
+    return Pair(
+        table(pair.first, first, second, others), table(pair.second, second, first, times), unit
+    )
+
+
+def _keys(data: Any) -> Iterator[tuple[bytes, int]]:
+    """Yield what tells a record from others: what it holds, and how many like it came before."""
+    X, y = data if isinstance(data, tuple) else (data, None)
+    seen: Counter[bytes] = Counter()
+    for place, row in enumerate(np.asarray(X, dtype=np.float64)):
+        held = row.tobytes() + (b"" if y is None else np.float64(y[place]).tobytes())
+        seen[held] += 1
+        yield held, seen[held]
