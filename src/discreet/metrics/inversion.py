@@ -4,7 +4,8 @@ For a ratio :math:`r = \sum u_c \pi_c / \sum d_c \pi_c` the statistic
 :math:`T(r) = \sum_c (u_c - r d_c) \tilde N_c` has mean zero at the true r for every number of rows,
 and the interval is all r at which T is within its quantile. Its variance is that of the sample,
 estimated from above, two pseudo-rows in the most extreme cells on either side, and that of the
-noise; where rows of a person weigh W together, W times that of as many independent rows; the quantile is Cornish and Fisher's for the kurtosis of the noise.
+noise; the quantile is Cornish and Fisher's for the kurtosis of the noise. Where rows of a person
+weigh W together, the variance of the sample is W times that of as many independent rows.
 """
 
 from __future__ import annotations
