@@ -36,7 +36,7 @@ from discreet.mechanisms.sampling.sampled_model import (
 )
 from discreet.mechanisms.sampling.subset_choice import plan_subset
 from discreet.mechanisms.sampling.whole_weights import WholeWeights
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,
