@@ -15,6 +15,7 @@ from discreet.data import Rows
 from discreet.errors import (
     BudgetExceeded,
     CalibrationError,
+    InputError,
     NotAccepted,
     RehearsalWarning,
     ReleaseFailed,
@@ -61,7 +62,10 @@ def test_every_mechanism_has_a_case_for_each_unit_that_it_accepts(name, unit):
 @every_case
 def test_a_unit_that_the_proof_does_not_name_is_refused(case):
     for unit in UNITS.values():
-        if unit.name not in case.mechanism.units:
+        if unit.protects_persons != case.unit.protects_persons:
+            with pytest.raises(InputError, match="bounds"):
+                case.mechanism.plan(case.question, case.budget, unit)
+        elif unit.name not in case.mechanism.units:
             with pytest.raises(NotAccepted, match=f"does not cover the unit '{unit.name}'; use"):
                 case.mechanism.plan(case.question, case.budget, unit)
 

@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
-from discreet.mechanisms.base import TABLE_UNITS, Learner, Plan, Verdict
+from discreet.mechanisms.base import TABLE_UNITS, Learner, Plan, Verdict, covers
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sampling.range_draws import RangeDraws, narrow_rows
 from discreet.noise import Noise
@@ -138,7 +138,7 @@ class PrivateRanges(Learner):
                 "private_ranges must be told the columns; declare Numeric(None, None, "
                 "public_bounds=(low, high)) in the columns of an estimator.",
             )
-        return self.second.accepts(question.restate(self._inside(question)), unit)
+        return covers(self.second, question.restate(self._inside(question)), unit)
 
     def _inside(self, question: Problem | OneVsRest) -> Bounds:
         return question.bounds if self.inside is None else self.inside

@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import InputError
-from discreet.mechanisms.base import TABLE_UNITS, Learner, Mechanism, Plan, Verdict
+from discreet.mechanisms.base import TABLE_UNITS, Learner, Mechanism, Plan, Verdict, covers
 from discreet.mechanisms.peeling import Peeling
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.stability_release import STABLE, StabilityPlan, StabilityRelease
@@ -160,7 +160,7 @@ class SelectThenFit(Mechanism):
                 "them; use SparseClassifier or SparseRegressor.",
             )
         verdict = _chooser(self.selection).accepts(self.selection, unit)
-        return verdict and self.second.accepts(question.restate(self.inside), unit)
+        return verdict and covers(self.second, question.restate(self.inside), unit)
 
     def _plan(self, question: Problem | OneVsRest, budget: Budget, unit: Unit) -> Plan:
         selection, inside = self._state_stages(question)

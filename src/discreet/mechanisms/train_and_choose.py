@@ -13,7 +13,15 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
-from discreet.mechanisms.base import TABLE_UNITS, YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    covers,
+    public_facts,
+)
 from discreet.mechanisms.held_out_errors import PlannedModel, error_weights
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.sampling.choice import score_range
@@ -298,11 +306,7 @@ def accepts_models(question: Question, learners: tuple[Mechanism, ...], unit: Un
         for asked in (candidate.question, candidate.in_the_end):
             if isinstance(asked, KernelQueries):
                 return Verdict(False, f"candidate {place}: {NO_COEFFICIENTS}")
-            if unit.name not in learner.units:
-                instead = "; use contributions='cap', rows_per_person=1" * unit.protects_persons
-                reason = f"{learner.name} is not for the unit {unit.name!r}{instead}."
-                return Verdict(False, f"candidate {place}: {reason}")
-            verdict = learner.accepts(asked, unit)
+            verdict = covers(learner, asked, unit)
             if not verdict:
                 return Verdict(False, f"candidate {place}: {verdict.reason}")
     return YES

@@ -21,7 +21,8 @@ def of_persons(case: Case, unit: Unit) -> Iterator[Case]:
     """Make cases of a unit of persons of one of records.
 
     The record that differs becomes several, all alike and of one person; where persons are
-    exchanged also several in place of one. All other records are each a person's own.
+    exchanged also several in place of one. All other records are each a person's own. What a proof
+    does not accept of persons is left out.
     """
     kinds: list[tuple[str, Contributions, int, int]] = [
         ("three records", Cap(THREE), THREE, THREE),
@@ -30,13 +31,12 @@ def of_persons(case: Case, unit: Unit) -> Iterator[Case]:
     if unit.is_replace:
         kinds.append(("three records for one", Cap(THREE), THREE, 1))
     for what, person, times, others in kinds:
-        yield replace(
-            case,
-            label=f"{case.label}, {what}",
-            question=ask_of_persons(case.question, person),
-            mechanism=ask_of_persons(case.mechanism, person),
-            pair=pair_of_persons(case.pair, unit, times, others),
-        )
+        question = ask_of_persons(case.question, person)
+        mechanism = ask_of_persons(case.mechanism, person)
+        if mechanism.accepts(question, unit):
+            pair = pair_of_persons(case.pair, unit, times, others)
+            label = f"{case.label}, {what}"
+            yield replace(case, label=label, question=question, mechanism=mechanism, pair=pair)
 
 
 def ask_of_persons(asked: Any, person: Contributions) -> Any:
