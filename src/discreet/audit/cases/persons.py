@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
@@ -16,26 +16,32 @@ from discreet.questions import Cap, Contributions, Question, Share
 
 THREE, MANY = 3, 200
 
+FEWER = "a person with fewer records says less"
 
-def of_persons(case: Case, unit: Unit) -> Iterator[Case]:
-    """Make cases of a unit of persons of one of records.
+
+def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
+    """Make cases of a unit of persons of those of records.
 
     The record that differs becomes several, all alike and of one person; where persons are
-    exchanged also several in place of one. All other records are each a person's own.
+    exchanged also several in place of one. All other records are each a person's own. Of the first
+    case there is one of each kind, of the others one.
     """
     kinds: list[tuple[str, Contributions, int, int]] = [
-        ("three records", Cap(THREE), THREE, THREE),
         ("a share of many records", Share(), MANY, MANY),
+        ("three records", Cap(THREE), THREE, THREE),
     ]
     if unit.is_replace:
         kinds.append(("three records for one", Cap(THREE), THREE, 1))
-    for what, person, times, others in kinds:
-        yield replace(
-            case,
-            label=f"{case.label}, {what}",
-            question=ask_of_persons(case.question, person),
-            pair=pair_of_persons(case.pair, unit, times, others),
-        )
+    for place, case in enumerate(cases):
+        chosen = kinds if place == 0 else [kinds[place % len(kinds)]]
+        for what, person, times, others in chosen:
+            made = replace(
+                case,
+                label=f"{case.label}, {what}",
+                question=ask_of_persons(case.question, person),
+                pair=pair_of_persons(case.pair, unit, times, others),
+            )
+            yield made if times == others else replace(made, is_tight=False, remark=FEWER)
 
 
 def ask_of_persons(question: Question, person: Contributions) -> Question:
