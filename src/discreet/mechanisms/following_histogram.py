@@ -92,9 +92,10 @@ class NoiseOnCounts:
         if self.rate is not None:
             counts = counts + noise.discrete_laplace(counts.size, self.rate)
         released: Vector = counts / self.parts
-        return (
-            released if self.grid is None else np.rint(release_gaussian(released, self.grid, noise))
-        )
+        if self.grid is None:
+            return released
+        released = release_gaussian(released, self.grid, noise)
+        return np.rint(released) if self.parts == 1 else released
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:

@@ -151,9 +151,10 @@ class GaussianHistogramPlan(Plan):
         return released
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
-        counts = count_cells(self.question, rows) / RowSums(self.question.bounds).parts
-        noisy = release_gaussian(np.tile(counts, draws), self.grid, noise)
-        return np.rint(noisy).reshape(draws, -1)
+        parts = RowSums(self.question.bounds).parts
+        counts = count_cells(self.question, rows) / parts
+        noisy = release_gaussian(np.tile(counts, draws), self.grid, noise).reshape(draws, -1)
+        return np.rint(noisy) if parts == 1 else noisy
 
 
 HistogramPlan = ExactHistogramPlan | LaplaceHistogramPlan | GaussianHistogramPlan

@@ -13,6 +13,7 @@ from discreet.audit import Pair
 from discreet.audit.cases import Case as Stated
 from discreet.data import LabelSet, Rows
 from discreet.mechanisms import Mechanism
+from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget, Unit, ZeroOutOne
 from discreet.questions import OneVsRest, Question
 from support.opened import open_rows
@@ -29,7 +30,7 @@ class Data:
 
     def open(self, case, **options):
         declared = {"bounds": case.question.bounds, "unit": case.unit, "persons": self.persons}
-        return open_rows(self.X, self.y, **declared, **options)
+        return open_rows(self.X, self.y, **declared, noise=RehearsalNoise(8), **options)
 
     def as_sparse(self):
         return replace(self, X=sparse.csr_array(np.asarray(self.X)))
@@ -51,6 +52,14 @@ class Case:
         """Make one of what the auditor's list states."""
         pair, label = data_of(stated.pair), f"{stated.label}, {stated.pair.unit.name}"
         return cls(label, stated.mechanism, stated.question, stated.pair.unit, stated.budget, pair)
+
+    @property
+    def attained(self):
+        """What the worst pair attains of the declared sensitivity, at least.
+
+        Where persons are replaced nothing is said to cancel that would cancel of two records.
+        """
+        return 0.5 if self.unit.protects_persons and self.unit.is_replace else 0.999
 
     def plan(self, budget=None):
         """Return a plan: the usual one is made once for all tests, others anew."""

@@ -90,4 +90,9 @@ def _all_cases(name: str, unit: str | Unit, epsilon: float, delta: float) -> tup
     found = _MAKERS[name](protected.of_records, Budget(epsilon, delta), Budget(epsilon))
     if not protected.protects_persons:
         return tuple(found)
-    return tuple(case for record in found for case in of_persons(record, protected))
+    made = tuple(found)
+    kinds = (
+        [case for case in made if case.is_attacked],
+        [case for case in made if not case.is_attacked],
+    )
+    return tuple(case for kind in kinds for case in of_persons(kind, protected))

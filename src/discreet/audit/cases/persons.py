@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -16,27 +16,39 @@ from discreet.questions import Cap, Contributions, Share
 
 THREE, MANY = 3, 200
 
+FEWER = "a person with fewer records says less"
 
-def of_persons(case: Case, unit: Unit) -> Iterator[Case]:
-    """Make cases of a unit of persons of one of records.
+
+def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
+    """Make cases of a unit of persons of those of records.
 
     The record that differs becomes several, all alike and of one person; where persons are
-    exchanged also several in place of one. All other records are each a person's own. What a proof
-    does not accept of persons is left out.
+    exchanged also several in place of one. All other records are each a person's own. Of the first
+    case there is one of each kind, of the others one; what a proof does not accept is left out.
     """
     kinds: list[tuple[str, Contributions, int, int]] = [
-        ("three records", Cap(THREE), THREE, THREE),
         ("a share of many records", Share(), MANY, MANY),
+        ("three records", Cap(THREE), THREE, THREE),
     ]
     if unit.is_replace:
         kinds.append(("three records for one", Cap(THREE), THREE, 1))
-    for what, person, times, others in kinds:
-        question = ask_of_persons(case.question, person)
-        mechanism = ask_of_persons(case.mechanism, person)
-        if mechanism.accepts(question, unit):
-            pair = pair_of_persons(case.pair, unit, times, others)
-            label = f"{case.label}, {what}"
-            yield replace(case, label=label, question=question, mechanism=mechanism, pair=pair)
+    for place, case in enumerate(cases):
+        made = [_asked(case, unit, *kind) for kind in kinds]
+        found = [one for one in made if one.mechanism.accepts(one.question, unit)]
+        yield from found if place == 0 else found[place % len(kinds) :][:1] or found[:1]
+
+
+def _asked(
+    case: Case, unit: Unit, what: str, person: Contributions, times: int, others: int
+) -> Case:
+    made = replace(
+        case,
+        label=f"{case.label}, {what}",
+        question=ask_of_persons(case.question, person),
+        mechanism=ask_of_persons(case.mechanism, person),
+        pair=pair_of_persons(case.pair, unit, times, others),
+    )
+    return made if times == others else replace(made, is_tight=False, remark=FEWER)
 
 
 def ask_of_persons(asked: Any, person: Contributions) -> Any:
