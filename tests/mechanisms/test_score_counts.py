@@ -166,7 +166,7 @@ def test_the_coefficients_that_score_are_those_released_to_the_last_bit(monkeypa
 @pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)], ids=["pure", "gaussian"])
 def test_every_count_has_noise_of_its_own_as_large_as_accounted_for(unit, budget):
     """Empty cells too. The noise is fixed; limits are five standard errors of 2,000 draws."""
-    counts = ScoreCounts.within_budget(budget, unit, 2**20)
+    counts = ScoreCounts.within_budget(budget, unit, bounds_of())
     X, y = data(5)
     opened, coefficients = open_rows(X, y, bounds=bounds_of()), np.array([1.0, -2.0, 0.5, 3.0])
     exact = count_scores(opened, coefficients)
@@ -187,7 +187,7 @@ def test_scores_beyond_all_numbers_still_have_a_cell():
 
 
 def test_an_infinite_budget_counts_exactly():
-    counts = ScoreCounts.within_budget(Budget(math.inf), ADD, 1000)
+    counts = ScoreCounts.within_budget(Budget(math.inf), ADD, bounds_of())
     assert (counts.grid, counts.profile, counts.variance) == (None, None, 0.0)
 
 
@@ -197,7 +197,7 @@ def test_an_infinite_budget_counts_exactly():
 @both_units
 @pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(1.0)], ids=["gaussian", "pure"])
 def test_no_pair_of_records_moves_the_counts_further_than_declared(unit, budget):
-    planned = ScoreCounts.within_budget(budget, unit, 2**20)
+    planned = ScoreCounts.within_budget(budget, unit, bounds_of())
     order, coefficients = (1 if planned.is_pure else 2), np.array([1.0, 0.3, -1.0, 0.2])
     apart = []
     for seed in range(30):
@@ -219,11 +219,11 @@ def test_no_pair_of_records_moves_the_counts_further_than_declared(unit, budget)
 @both_units
 def test_the_counts_take_the_share_that_they_say(unit):
     whole = 1 / gaussian_multiplier(Budget(1.0, 1e-6))
-    gaussian = ScoreCounts.within_budget(Budget(1.0, 1e-6), unit, 2**20)
+    gaussian = ScoreCounts.within_budget(Budget(1.0, 1e-6), unit, bounds_of())
     assert gaussian.profile.ideal.mu**2 == pytest.approx(COUNTED_SHARE * whole**2, rel=1e-6)
     moved = 2 if unit.rows_are_public else 1
     assert gaussian.variance == pytest.approx(moved / (COUNTED_SHARE * whole**2), rel=1e-4)
-    pure = ScoreCounts.within_budget(Budget(1.0), unit, 2**20)
+    pure = ScoreCounts.within_budget(Budget(1.0), unit, bounds_of())
     assert pure.profile.pure_epsilon == pytest.approx(COUNTED_SHARE, rel=1e-6)
     assert pure.variance == pytest.approx(2 * (moved / COUNTED_SHARE) ** 2, rel=1e-4)
 
@@ -283,7 +283,7 @@ def test_counts_left_out_of_the_account_are_caught(case):
 @pytest.mark.parametrize("case", [COUNTED[1], COUNTED[3]], ids=lambda case: case.label)
 def test_forgetting_that_a_replaced_record_changes_two_cells_is_caught(case):
     plan = case.plan()
-    one = ScoreCounts.within_budget(case.budget, ADD, case.question.bounds.max_rows)
+    one = ScoreCounts.within_budget(case.budget, ADD, case.question.bounds)
     with pytest.raises(AssertionError):
         check_joint_sensitivity(case, replace(plan, counts=one), [case.worst_pair])
 

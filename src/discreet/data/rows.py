@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,9 @@ from discreet import _checks
 from discreet._private_part import Sealed
 from discreet._types import Array, Integers, Vector, Words
 from discreet.data.arrays import accept_rows
-from discreet.data.source import Kernel, Prepared, Source
+from discreet.data.bounding import OwnedRows, PersonTable, RemadeRows, list_persons
+from discreet.data.ids import accept_ids
+from discreet.data.source import Kernel, Prepared, Source, join_vectors
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
@@ -56,6 +59,9 @@ class Rows(Sealed):
         One label for each row, if the bounds declare labels.
     weights
         How often each row counts, if the bounds declare the largest weight.
+    persons
+        An id for each row, where the unit protects persons: whole numbers, text, bytes, dates, or
+        tuples of such. Rows that share one are one person's; rows without one are left out.
     bounds
         What is declared; values outside are clipped row by row. If there are more rows
         than ``max_rows``, the first ones are used, unless their number is public and refused.
@@ -85,6 +91,7 @@ class Rows(Sealed):
         y: Any = None,
         *,
         weights: Any = None,
+        persons: Any = None,
         bounds: Bounds,
         unit: str | Unit = "add_remove",
         block_rows: int | None = None,
@@ -93,12 +100,31 @@ class Rows(Sealed):
         _checks.instance(Bounds, bounds=bounds)
         _checks.whole(threads=threads, at_least=1)
         self.bounds, self.unit = bounds, unit_named(unit)
-        self.__source: Source = accept_rows(X, y, weights, bounds)
+        self.__source: Source = _own(X, accept_rows(X, y, weights, bounds), persons)
+        self._check_persons()
         if block_rows is None:
             block_rows = self.__source.block_rows()
         _checks.whole(block_rows=block_rows, at_least=1, at_most=largest_block(bounds.n_features))
         self._block_rows, self._threads = block_rows, threads
         self._check_count()
+
+    def _check_persons(self) -> None:
+        """Refuse ids without a unit of persons, and such a unit without ids."""
+        protects, has_persons = self.unit.protects_persons, self.__source.has_persons
+        if protects and not has_persons:
+            raise InputError(
+                f"the unit {self.unit.name!r} protects persons; say whose each row is: persons="
+            )
+        if has_persons and not protects:
+            raise InputError(
+                f"the unit {self.unit.name!r} protects records, whoever they belong to; use the "
+                "unit 'add_remove_person' or 'replace_person', or leave the ids out."
+            )
+        if protects and self.bounds.person is None:
+            raise InputError(
+                f"the unit {self.unit.name!r} protects persons; say in the bounds what becomes of "
+                "their records: person=Share() or person=Cap(k)."
+            )
 
     def _check_count(self) -> None:
         """Refuse more rows than are declared, where their number is public."""
@@ -125,8 +151,16 @@ class Rows(Sealed):
         """Raise if as many rows as are declared cannot be in memory at once."""
         self.__source.check_held(self.bounds)
 
-    def open(self, receipt: Receipt) -> OpenRows:
-        """Open the rows, using the receipt up."""
+    def open(self, receipt: Receipt, noise: Chance | None = None) -> OpenRows:
+        """Open the rows, using the receipt up.
+
+        Parameters
+        ----------
+        receipt
+            Of the charge that pays for them.
+        noise
+            Where a secret key is drawn if persons are protected; records need none.
+        """
         _checks.instance(Receipt, receipt=receipt)
         if receipt.guarantee.unit != self.unit:
             raise ReceiptError(
@@ -136,13 +170,31 @@ class Rows(Sealed):
         source, bounds = self.__source, self.bounds
         source.check(bounds)  # again: an array can be resized in place after it was accepted
         self._check_count()
+        if not source.has_persons:
+            prepare = partial(source.prepare, bounds)
+        elif noise is None:
+            raise PrivacyError("rows of persons are opened with the noise of their release.")
+        else:
+            prepare = partial(source.prepare_bounded, bounds, draw_key(noise))
         receipt.redeem()
-        return OpenRows(
-            lambda: first_of(source.prepare(bounds), bounds), self._block_rows, self._threads
-        )
+        return OpenRows(lambda: first_of(prepare(), bounds), self._block_rows, self._threads)
 
     def __repr__(self) -> str:
         return f"<sealed rows: {self.bounds.n_features} features, unit {self.unit.name!r}>"
+
+
+def _own(X: Any, source: Source, persons: Any) -> Source:
+    """Return rows with the ids that came beside them."""
+    if persons is None:
+        return source
+    if source is X:
+        raise InputError("stored rows bring their ids with them; leave persons out.")
+    return OwnedRows(source, accept_ids(persons, "persons"))
+
+
+def draw_key(noise: Chance) -> bytes:
+    """Draw a secret key of 256 bits."""
+    return noise.below(1 << 64, 4).astype("<u8").tobytes()
 
 
 def first_of(prepared: Prepared, bounds: Bounds) -> Prepared:
@@ -180,12 +232,13 @@ class OpenRows(Sealed):
     array([1.1, 0.8])
     """
 
-    __slots__ = ("__known", "__prepare", "_block_rows", "_threads")
+    __slots__ = ("__known", "__persons", "__prepare", "_block_rows", "_threads")
     _sealed = SEALED_ROWS
 
     def __init__(self, prepare: Callable[[], Prepared], block_rows: int, threads: int) -> None:
         self.__prepare = prepare
         self.__known: Prepared | None = None
+        self.__persons: PersonTable | None = None
         self._block_rows, self._threads = block_rows, threads
 
     @property
@@ -199,6 +252,23 @@ class OpenRows(Sealed):
     def count(self) -> int:
         """The number of rows; private unless the unit says otherwise."""
         return self._prepared.count
+
+    @property
+    def _persons(self) -> PersonTable:
+        if self.__persons is None:
+            self.__persons = list_persons(self._prepared.tags())
+        return self.__persons
+
+    @property
+    def person_count(self) -> int:
+        """The number of persons who have rows here; private unless the unit says otherwise."""
+        return len(self._persons)
+
+    @property
+    def owners(self) -> Integers:
+        """For each row whose it is: a place among persons; one person's are the same."""
+        find = self._persons.find
+        return np.concatenate([np.empty(0, dtype=np.int64), *map(find, self._prepared.tags())])
 
     @property
     def is_streamed(self) -> bool:
@@ -225,7 +295,8 @@ class OpenRows(Sealed):
     def samples(self, threshold: int, noise: Chance, times: int) -> Iterator[OpenRows]:
         """Yield fresh samples: each row with chance threshold / 2**64, independent of all others.
 
-        Of few rows, many samples are drawn at once.
+        Of few rows, many samples are drawn at once. Where persons are protected, each person is
+        drawn with that chance, with all rows.
 
         Parameters
         ----------
@@ -236,21 +307,44 @@ class OpenRows(Sealed):
         times
             How many samples.
         """
-        count = self.count
+        count = self._drawn_count
         at_once = max(1, LOTS_AT_ONCE // max(count, 1))
         if self.is_streamed:  # one pass gathers as many samples as can be held
             held = self._prepared.gather_size(self._block_rows)
-            at_once = max(at_once, int(held * 2.0**64 / max(count * threshold, 1)))
+            at_once = max(at_once, int(held * 2.0**64 / max(self.count * threshold, 1)))
         for first in range(0, times, at_once):
             lots = min(at_once, times - first)
             kept = noise.subset_places(lots * count, threshold)
             ends = np.searchsorted(kept, count * np.arange(1, lots + 1))
-            yield from self._lots(kept % max(count, 1), ends)
+            yield from self._lots(*self._rows_of(kept % max(count, 1), ends))
 
     def batches(self, places: Integers) -> Iterator[OpenRows]:
-        """Yield the rows at each line of places; places beyond the last row are empty."""
-        inside = places < self.count
-        yield from self._lots(places[inside], np.cumsum(inside.sum(axis=1)))
+        """Yield the rows at each line of places; places beyond the last row are empty.
+
+        Where persons are protected, places are theirs, and each comes with all rows.
+        """
+        inside = places < self._drawn_count
+        ends = np.cumsum(inside.sum(axis=1))
+        yield from self._lots(*self._rows_of(places[inside], ends))
+
+    @property
+    def _drawn_count(self) -> int:
+        """How many there are to draw from: rows, or persons."""
+        return self.person_count if self._prepared.has_persons else self.count
+
+    def _rows_of(self, drawn: Integers, ends: Integers) -> tuple[Integers, Integers]:
+        """Return the places of the rows of those that are drawn, and where each lot ends."""
+        if not self._prepared.has_persons:
+            return drawn, ends
+        owners = self.owners
+        order = np.argsort(owners, kind="stable")
+        counts = np.bincount(owners, minlength=self.person_count)
+        starts = np.cumsum(counts) - counts
+        own = counts[drawn]
+        after = np.cumsum(own)
+        ramp = np.arange(own.sum()) - np.repeat(after - own, own)
+        places = order[np.repeat(starts[drawn], own) + ramp]
+        return places, np.append(0, after)[ends]
 
     def _lots(self, places: Integers, ends: Integers) -> Iterator[OpenRows]:
         """Yield the rows at places from one end to the next; small lots are gathered together."""
@@ -268,10 +362,18 @@ class OpenRows(Sealed):
     def split(self, parts: int, noise: Chance) -> tuple[OpenRows, ...]:
         """Partition the rows at random, each row independently of all others.
 
-        One row more or less therefore changes one part and leaves the others as they were.
+        One row more or less therefore changes one part and leaves the others as they were. Where
+        persons are protected, so does one person: all rows of each fall into one part.
         """
         _checks.whole(parts=parts, at_least=1)
-        return self.deal(noise.below(parts, self.count).astype(np.int64), parts)
+        return self.deal(self.draw_each(parts, noise), parts)
+
+    def draw_each(self, bound: int, noise: Chance) -> Integers:
+        """Return a uniform integer below ``bound`` for each row, the same for a person's rows."""
+        if not self._prepared.has_persons:
+            return noise.below(bound, self.count).astype(np.int64)
+        drawn = noise.below(bound, self.person_count).astype(np.int64)
+        return np.asarray(drawn[self.owners])
 
     def deal(self, dealt: Integers, parts: int) -> tuple[OpenRows, ...]:
         """Return the rows of each part, in their order; ``dealt`` has the part of each row."""
@@ -310,6 +412,11 @@ class OpenRows(Sealed):
         """Return all clipped rows and labels as new arrays, sparse if they were."""
         return self._prepared.gather()
 
+    def gather_weights(self) -> Vector | None:
+        """Return how often each row counts, in their order; None if each counts once."""
+        parts = [make().weights for make in self._prepared.blocks(self._block_rows)]
+        return join_vectors(parts, [0 if part is None else part.size for part in parts], 1.0)
+
     def relabel(self, change: Callable[[Vector], Vector]) -> OpenRows:
         """Return the same rows, with what ``change`` makes of each label alone."""
         if not self._prepared.has_labels:
@@ -334,7 +441,8 @@ class OpenRows(Sealed):
             entries = table[:, [column]]
             values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
             ones = np.ones((values.size, 1))
-            return accept_rows(ones, change(values), None, bounds, may_be_empty=True)
+            made = accept_rows(ones, change(values), None, bounds, may_be_empty=True)
+            return RemadeRows(made, prepared)
 
         return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 
@@ -347,8 +455,8 @@ class OpenRows(Sealed):
 
         def remake(prepared: Prepared) -> Source:
             rows = prepared.transform(change)
-            beside = prepared.labels, prepared.weights
-            return accept_rows(rows, *beside, bounds, may_be_empty=True)
+            made = accept_rows(rows, prepared.labels, None, bounds, may_be_empty=True)
+            return RemadeRows(made, prepared)
 
         return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 

@@ -59,6 +59,9 @@ class Verdict:
 
 YES = Verdict(True)
 
+TABLE_UNITS = ("add_remove", "replace", "add_remove_person", "replace_person")
+"""Units of a table: one record, or all records of one person."""
+
 CONSTRAINT_AS_RADIUS = Verdict(
     False, "state a constraint as penalty=Indicator(...), not as a radius."
 )
@@ -189,8 +192,9 @@ class Mechanism(ABC):
     units: ClassVar[tuple[str, ...]] = ("add_remove", "replace")
     """Names of the units that the proof covers; of these, ``accepts`` may refuse some.
 
-    Units of a person need not be named: if one record of each person is used, a person is a record.
-    A proof that names them covers all that bounds may say of a person's records.
+    Units of a person need not be named: if one record of each person is used, a person is a record,
+    and is planned for as one. A proof that names them covers all else that bounds may say of a
+    person's records.
     """
 
     refuses_persons: ClassVar[str] = ""
@@ -272,17 +276,7 @@ class Mechanism(ABC):
         _checks.instance(Budget, budget=budget)
         _checks.instance(Unit, unit=unit)
         check_person(question.bounds, unit)
-        if unit.protects_persons and unit.name not in self.units:
-            instead = self.refuses_persons or "use one: contributions='cap', rows_per_person=1."
-            raise NotAccepted(
-                f"the proof of {self.name} does not cover several records of a person; {instead}"
-            )
-        if unit.name not in self.units:
-            known = " or ".join(map(repr, self.units))
-            raise NotAccepted(
-                f"the proof of {self.name} does not cover the unit {unit.name!r}; use {known}."
-            )
-        verdict = self.accepts(question, unit)
+        verdict = covers(self, question, unit)
         if not verdict:
             raise NotAccepted(verdict.reason)
 
@@ -352,10 +346,22 @@ def is_one_each(mechanism: Mechanism, question: Question, unit: Unit) -> bool:
     _checks.instance(Unit, unit=unit)
     return (
         unit.protects_persons
-        and unit.name not in mechanism.units
         and not mechanism.refuses_persons
         and question.bounds.person == ONE_EACH
     )
+
+
+def covers(mechanism: Mechanism, question: Question, unit: Unit) -> Verdict:
+    """Say whether a proof covers the unit, and the question in it."""
+    if unit.name in mechanism.units:
+        return mechanism.accepts(question, unit)
+    if unit.protects_persons:
+        instead = mechanism.refuses_persons or "use one: contributions='cap', rows_per_person=1."
+        reason = f"does not cover several records of a person; {instead}"
+    else:
+        known = " or ".join(map(repr, mechanism.units))
+        reason = f"does not cover the unit {unit.name!r}; use {known}."
+    return Verdict(False, f"the proof of {mechanism.name} {reason}")
 
 
 def check_person(bounds: Bounds, unit: Unit) -> None:

@@ -14,7 +14,14 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    public_facts,
+)
 from discreet.mechanisms.peeling import peel
 from discreet.mechanisms.summing.rounded_slopes import ENTRY_STEPS, SLOPE_STEPS, RoundedSlopes
 from discreet.noise import Noise
@@ -126,6 +133,7 @@ class IterativeThresholding(Mechanism):
     """
 
     name: ClassVar[str] = "iterative_thresholding"
+    units = TABLE_UNITS
 
     steps: int = 10
     rows: int = USUAL_ROWS
@@ -167,7 +175,8 @@ class IterativeThresholding(Mechanism):
     def _size(self, question: SparseProblem) -> float:
         """Return how far the steepest row moves a coefficient."""
         bend = question.loss.smoothness(math.inf) * question.entry_bound**2
-        return self.step_size / bend * question.entry_bound * question.lipschitz / self.rows
+        far = self.step_size / bend * question.entry_bound * question.lipschitz
+        return far * question.bounds.row_weight / self.rows
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet, limits
-from discreet.questions.contributions import Contributions, Share
+from discreet.questions.contributions import LARGEST_SHARED, ONE_EACH, Contributions, Share
 
 CLIPPING_SLACK = 1 + 2.0**-20
 """Rounding lets a clipped norm exceed its bound by (p + 3) 2**-53; the bounds allow this much."""
@@ -193,6 +193,8 @@ class Bounds:
             object.__setattr__(self, "max_weight", limits.size(max_weight=self.max_weight))
         if self.person is not None:
             _checks.instance(Contributions, person=self.person)
+        if isinstance(self.person, Share) and self.largest_weight > LARGEST_SHARED:
+            raise InputError("max_weight must be at most 2**20 where persons share their weight.")
         if not math.isfinite(self.features.reach(self.n_features)):
             raise InputError("rows need a bounded set; declare a ball or a box for the features.")
 
@@ -217,6 +219,16 @@ class Bounds:
         """How often the rows of whoever is protected count together, at most."""
         declared = self.largest_weight
         return declared if self.person is None else self.person.unit_weight(declared)
+
+    @property
+    def most_units(self) -> float:
+        """How often all rows count together, at most, over ``unit_weight``."""
+        return self.max_rows * (self.row_weight / self.unit_weight)
+
+    @property
+    def has_one_row_each(self) -> bool:
+        """Whether whoever is protected has one row, whose rounding is bounded by itself."""
+        return self.person in (None, ONE_EACH)
 
     @property
     def rank(self) -> int:

@@ -10,6 +10,7 @@ from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.questions.base import Question
 from discreet.questions.bounds import MOST_ROWS, Bounds, Interval, Labels, LabelSet
+from discreet.questions.contributions import Contributions
 
 MOST_LEVELS = 2**20
 MOST_NUMBERS = 2**24
@@ -39,6 +40,8 @@ class Marginals(Question):
         How often the range of a column of numbers is halved, at most 16.
     max_rows
         A public bound on the number of rows.
+    person
+        What becomes of the records of one person, where persons are protected.
 
     Attributes
     ----------
@@ -59,6 +62,7 @@ class Marginals(Question):
     labels: Labels | None = None
     depth: int = 8
     max_rows: int = MOST_ROWS
+    person: Contributions | None = None
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +83,11 @@ class Marginals(Question):
             raise InputError(f"columns must have at most {MOST_NUMBERS:,} cells together.")
         last = [cells - 1 for cells in self.cells]
         bounds = Bounds(
-            Box([0] * len(last), last), len(last), labels=self.labels, max_rows=self.max_rows
+            Box([0] * len(last), last),
+            len(last),
+            labels=self.labels,
+            max_rows=self.max_rows,
+            person=self.person,
         )
         object.__setattr__(self, "bounds", bounds)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -141,8 +140,6 @@ class SpatialMedian(VectorProblem):
     5.0
     """
 
-    row_lipschitz: ClassVar[float] = 1.0
-
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
@@ -161,9 +158,13 @@ class SpatialMedian(VectorProblem):
         return self.bounds.n_features
 
     @property
+    def row_lipschitz(self) -> float:
+        return self.bounds.unit_weight
+
+    @property
     def largest_slope(self) -> float:
-        """The largest entry of one row's gradient."""
-        return 1.0
+        """The largest entry of a gradient of whoever is protected."""
+        return self.bounds.unit_weight
 
     @property
     def row_smoothness(self) -> float:
