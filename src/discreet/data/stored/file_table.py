@@ -78,6 +78,19 @@ class FileTable(StoredTable):
             return column
         return replace(column, meaning=self.meanings[column.name])
 
+    def add_meanings(self, encoding: Encoding) -> Encoding:
+        """Return an encoding of columns of which is known what their cells mean."""
+        target = encoding.target
+        return replace(
+            encoding,
+            features=tuple(map(self.add_meaning, encoding.features or ())),
+            target=None if target is None else self.add_meaning(target),
+        )
+
+    def ask(self, query: str) -> Self:
+        """Return what a query says of the table, where its format knows queries."""
+        raise InputError(f"{self.where}: a query needs a data base, such as a .duckdb file.")
+
     @abstractmethod
     def check(self, wanted: Sequence[Wanted]) -> None:
         """Refuse files without a wanted column, or with one of another type; reads no row."""

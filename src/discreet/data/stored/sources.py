@@ -17,9 +17,10 @@ from discreet.data.stored.file_table import FileTable, are_files, has_suffix
 from discreet.data.stored.files import check_ordinary
 from discreet.data.stored.parquet import ParquetTable
 from discreet.data.stored.table import OpenedTable, StoredTable, TargetCount, Wanted
+from discreet.data.stored.warehouse import DuckTable
 from discreet.errors import InputError, InputTypeError
 
-SOURCES: tuple[type[StoredTable], ...] = (CsvTable, ParquetTable, DaskTable)
+SOURCES: tuple[type[StoredTable], ...] = (CsvTable, DuckTable, ParquetTable, DaskTable)
 """Every kind of table that is stored elsewhere; the first that says a table is its own opens it."""
 
 
