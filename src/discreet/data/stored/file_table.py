@@ -30,7 +30,7 @@ PREDICTED_AT_ONCE = 2**16
 class FilePart(NamedTuple):
     """A file of a table, and all of its columns, as often as they come."""
 
-    path: Path
+    path: Path | str
     names: list[str]
 
 
