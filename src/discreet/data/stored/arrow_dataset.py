@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from discreet.data.arrow import Meaning, import_arrow
-from discreet.data.kinds import kind_of
 from discreet.data.stored.file_table import FilePart
 from discreet.data.stored.files import SUFFIXES, refuse_text
 from discreet.data.stored.pulled import ASKED_AT_ONCE, PulledTable
@@ -62,19 +61,21 @@ class DatasetTable(PulledTable):
 
     def check(self, wanted: Sequence[Wanted]) -> None:
         super().check(wanted)
+        wanted = [self.add_meaning(column) for column in wanted]
         for fragment in self.dataset.get_fragments():
-            known = fragment.physical_schema
-            folders = _folders_of(fragment)
-            for column in map(self.add_meaning, wanted):
-                if column.name in folders:
-                    continue
-                check_found(self.where, column.name, known.names.count(column.name))
-                column.check(self.where, kind_of(known.field(column.name).type))
-                if known.field(column.name).type != self.schema.field(column.name).type:
-                    raise InputError(
-                        f"{self.where}: the column {column.name!r} has another type in another "
-                        "file. Write the files alike."
-                    )
+            folders, known = _folders_of(fragment), _schema_of(self.where, fragment)
+            for column in wanted:
+                if column.name not in folders:
+                    self._check_part(known, column)
+
+    def _check_part(self, known: Any, column: Wanted) -> None:
+        """Refuse a file of which a column is missing, or of another type."""
+        check_found(self.where, column.name, known.names.count(column.name))
+        if known.field(column.name).type != self.schema.field(column.name).type:
+            raise InputError(
+                f"{self.where}: the column {column.name!r} has another type in another file. Write "
+                "the files alike."
+            )
 
     def ask_rows(self, names: Sequence[str]) -> Iterator[Any]:
         yield from self.dataset.to_batches(columns=list(names), batch_size=ASKED_AT_ONCE)
@@ -96,6 +97,18 @@ def _is_dataset(X: object) -> bool:
 def _folders_of(fragment: Any) -> dict[str, Any]:
     """Return the columns that the names of folders add to a file."""
     return dict(_import_dataset().get_partition_keys(fragment.partition_expression))
+
+
+def _schema_of(where: str, fragment: Any) -> Any:
+    """Return the schema of a file, of which the footer is read."""
+    found = None
+    with suppress(Exception):  # what a remote place says may be of any kind
+        found = fragment.physical_schema
+    return _refuse_broken(where) if found is None else found
+
+
+def _refuse_broken(where: str) -> NoReturn:
+    raise InputError(f"{where}: a file here cannot be read as Parquet. Are all complete?")
 
 
 def _dataset_at(where: str, addresses: Sequence[str]) -> Any:
@@ -123,14 +136,15 @@ def _dataset_at(where: str, addresses: Sequence[str]) -> Any:
     from pyarrow import fs
 
     arrow_dataset = _import_dataset()
+    dataset = None
     with suppress(Exception):
-        return arrow_dataset.dataset(
+        dataset = arrow_dataset.dataset(
             sorted(set(found)),
             filesystem=fs.PyFileSystem(fs.FSSpecHandler(places[0])),
             format="parquet",
             partitioning=arrow_dataset.partitioning(flavor="hive"),
         )
-    raise InputError(f"{where}: a file here cannot be read as Parquet. Are all complete?")
+    return _refuse_broken(where) if dataset is None else dataset
 
 
 def _files_at(system: Any, path: str) -> list[str]:

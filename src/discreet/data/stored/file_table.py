@@ -87,10 +87,6 @@ class FileTable(StoredTable):
             target=None if target is None else self.add_meaning(target),
         )
 
-    def ask(self, query: str) -> Self:
-        """Return what a query says of the table, where its format knows queries."""
-        raise InputError(f"{self.where}: a query needs a data base, such as a .duckdb file.")
-
     @abstractmethod
     def check(self, wanted: Sequence[Wanted]) -> None:
         """Refuse files without a wanted column, or with one of another type; reads no row."""

@@ -9,6 +9,7 @@ in the same order. What a source says of a failure may quote cells, so it is not
 from __future__ import annotations
 
 import tempfile
+import weakref
 from abc import abstractmethod
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from discreet.data.kinds import kind_of
 from discreet.data.source import Source
 from discreet.data.stored.batches import BatchFeed, Place, read_column
 from discreet.data.stored.file_table import FilePart, FileTable
+from discreet.data.stored.spill import is_switched_off
 from discreet.data.stored.stream import PreparedStream, StreamSource, check_held
 from discreet.data.stored.table import Encoding, Wanted, check_found
 from discreet.errors import InputError, SourceChanged
@@ -172,7 +174,7 @@ class HeldBatches:
         for batch in batches:
             few.append(batch)
             size += batch.nbytes
-            if size > HELD_BYTES:
+            if size > HELD_BYTES and not is_switched_off():
                 return cls._spill(few, batches)
         return cls(few, [batch.num_rows for batch in few])
 
@@ -187,9 +189,12 @@ class HeldBatches:
                     for batch in source:
                         writer.write_batch(batch)
                         sizes.append(batch.num_rows)
-            return cls(arrow.ipc.open_file(file), sizes)
+            held = cls(arrow.ipc.open_file(file), sizes)
+            weakref.finalize(held, file.close)
+            return held
         except (OSError, arrow.ArrowException):
-            file = None
+            if file is not None:
+                file.close()
         raise SourceChanged(
             "the rows do not fit into a temporary file, so nothing is released; a charge stands. "
             "Make room in the folder that TMPDIR names."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -51,6 +51,11 @@ class DuckTable(PulledTable):
         return cls._of(os.fspath(X), _only_table(os.fspath(X)))
 
     @classmethod
+    def ask_file(cls, path: str | os.PathLike[str], query: str) -> Self:
+        """Look at the columns of what a query says of a data base; it is not run."""
+        return cls._of(os.fspath(path), _query(os.fspath(path), query))
+
+    @classmethod
     def _of(cls, where: str, relation: Any) -> Self:
         return cls(where, relation, relation.limit(0).to_arrow_table().schema)  # reads no row
 
@@ -63,9 +68,6 @@ class DuckTable(PulledTable):
                     f"{self.where}: DuckDB does not tell the columns {' and '.join(alike)} apart; "
                     "rename one in the query."
                 )
-
-    def ask(self, query: str) -> Self:
-        return replace(self._of(self.where, _run(self.where, query)), meanings=self.meanings)
 
     def ask_rows(self, names: Sequence[str]) -> Iterator[Any]:
         import duckdb
@@ -111,7 +113,7 @@ def _connect(path: str) -> Any:
     )
 
 
-def _run(path: str, query: str) -> Any:
+def _query(path: str, query: str) -> Any:
     """Return what one query would say, refusing whatever is none; it is not run."""
     duckdb, connection = _import_duckdb(path), _connect(path)
     try:
