@@ -12,6 +12,7 @@ import tempfile
 import weakref
 from abc import abstractmethod
 from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -80,7 +81,7 @@ class PulledTable(FileTable):
         self.check(encoding.wanted)
         return PulledSource(self, self.add_meanings(encoding))
 
-    def pull(self, names: Sequence[str]) -> Iterator[Any]:
+    def pull(self, names: Sequence[str]) -> Generator[Any, None, None]:
         """Yield all rows of some columns, and say nothing of what the source says of a failure."""
         try:
             yield from self.ask_rows(names)
@@ -167,15 +168,16 @@ class HeldBatches:
     sizes: Sequence[int]
 
     @classmethod
-    def keep(cls, batches: Iterator[Any]) -> HeldBatches:
+    def keep(cls, batches: Generator[Any, None, None]) -> HeldBatches:
         """Keep all rows of a source."""
         few: list[Any] = []
         size = 0
-        for batch in batches:
-            few.append(batch)
-            size += batch.nbytes
-            if size > HELD_BYTES and not is_switched_off():
-                return cls._spill(few, batches)
+        with closing(batches):
+            for batch in batches:
+                few.append(batch)
+                size += batch.nbytes
+                if size > HELD_BYTES and not is_switched_off():
+                    return cls._spill(few, batches)
         return cls(few, [batch.num_rows for batch in few])
 
     @classmethod

@@ -73,7 +73,8 @@ class DuckTable(PulledTable):
         import duckdb
 
         chosen = self.relation.select(*map(duckdb.ColumnExpression, names))
-        yield from chosen.to_arrow_reader(ASKED_AT_ONCE)
+        with chosen.to_arrow_reader(ASKED_AT_ONCE) as reader:  # the next query waits for its end
+            yield from reader
 
     def __repr__(self) -> str:
         names = ", ".join(repr(name) for name in self.names[:5])
