@@ -96,7 +96,7 @@ class Tally(ABC):
     def _combine(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return what is known of each person, in the order of tags."""
 
-    def _found(self, none: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _all(self, none: tuple[Any, ...]) -> tuple[Any, ...]:
         self.merge()
         return self._columns[0] if self._columns else none
 
@@ -132,7 +132,7 @@ class SharedWeights(Tally):
 
     def shares(self, weight: float) -> Shares:
         """Return what the rows of each person may weigh."""
-        tags, high, low = self._found((_NOBODY, *[np.empty(0, dtype=np.int64)] * 2))
+        tags, high, low = self._all((_NOBODY, *[np.empty(0, dtype=np.int64)] * 2))
         return Shares(
             PersonTable(tags[:, 0].copy(), tags[:, 1].copy()), high, low, int(weight / UNIT)
         )
@@ -203,7 +203,7 @@ class LeastHashes(Tally):
 
     def positions(self) -> Integers:
         """Return where the rows are that are kept, in order."""
-        found: Integers = np.sort(self._found((None, None, np.empty(0, dtype=np.int64)))[2])
+        found: Integers = np.sort(self._all((None, None, np.empty(0, dtype=np.int64)))[2])
         return found
 
 
