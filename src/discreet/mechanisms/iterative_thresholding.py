@@ -23,7 +23,7 @@ from discreet.mechanisms.base import (
     public_facts,
 )
 from discreet.mechanisms.peeling import peel
-from discreet.mechanisms.summing.rounded_slopes import ENTRY_STEPS, SLOPE_STEPS, RoundedSlopes
+from discreet.mechanisms.summing.rounded_slopes import ENTRY_STEPS, RoundedSlopes
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,
@@ -160,7 +160,7 @@ class IterativeThresholding(Mechanism):
             guarantee = Guarantee(profile, unit, facts, budget.delta or 1e-9)
         move = math.ldexp(1.0, NOISE_BITS) / multiplier - SLACK
         factor = move / RoundedSlopes(question).sensitivity(unit)
-        one = ENTRY_STEPS * SLOPE_STEPS * factor  # what the steepest row adds, in units
+        one = ENTRY_STEPS * RoundedSlopes(question).steps * factor  # of the steepest row, in units
         size = self._size(question) / one
         if move < 1 or one * question.bounds.max_rows > MOST_UNITS:
             raise CalibrationError(

@@ -6,8 +6,9 @@ so are the sums: what a row adds to a coordinate is, to the last bit, its own, a
 absolute value. Rows in memory keep their margins and slopes: after a step, only rows whose rounded
 slope has changed are added again. Rows that are streamed, or weighed, are summed anew.
 
-Of a person with several rows each slope is clipped, weighed, and cut towards zero: all of them
-together are no larger, as integers, than the weight of the person makes the largest one.
+Where the rows of a person share one weight each slope is clipped, weighed, and cut towards zero:
+all of them together are no larger, as integers, than the weight of the person makes the largest
+one. Where so many of a person's rows count they add up to so many times the largest one at most.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ MOST_KEPT = 2**24
 
 ROWS_AT_ONCE = 2**15
 
+WEIGHED_BITS, MOST_WEIGHED_BITS = 46, 22
+"""Slopes that are weighed have more steps, and still sums fit 62 bits and those of a block 53."""
+
 
 @dataclass(frozen=True)
 class RoundedSlopes:
@@ -50,13 +54,17 @@ class RoundedSlopes:
 
     def sensitivity(self, unit: Unit) -> int:
         """Bound how far whoever is protected moves each sum; all may move, to either side."""
-        return ENTRY_STEPS * self.slope_steps * (2 if unit.is_replace else 1)
-
-    @property
-    def slope_steps(self) -> int:
-        """What the slopes of whoever is protected add up to at most, in steps."""
         bounds = self.problem.bounds
-        return math.floor(SLOPE_STEPS * (bounds.unit_weight / bounds.row_weight) * (1 + 2.0**-40))
+        whole = self.steps * (bounds.unit_weight / bounds.row_weight) * (1 + 2.0**-40)
+        return ENTRY_STEPS * math.floor(whole) * (2 if unit.is_replace else 1)
+
+    @cached_property
+    def steps(self) -> int:
+        """The steps of the steepest row; many if rows are weighed, so that few are cut off."""
+        bounds = self.problem.bounds
+        if not bounds.has_weights:
+            return SLOPE_STEPS
+        return 1 << min(MOST_WEIGHED_BITS, WEIGHED_BITS - (bounds.max_rows - 1).bit_length())
 
     @cached_property
     def entry(self) -> float:
@@ -66,7 +74,7 @@ class RoundedSlopes:
     @property
     def slope(self) -> float:
         """What one step of a slope stands for, its weight included."""
-        return self.problem.lipschitz * self.problem.bounds.row_weight / SLOPE_STEPS
+        return self.problem.lipschitz * self.problem.bounds.row_weight / self.steps
 
     def round_rows(self, rows: Any) -> Any:
         """Return whole numbers in the place of entries, each by itself; zero stays zero."""
@@ -87,13 +95,12 @@ class RoundedSlopes:
         """Return the slope of each row at its margin, clipped and rounded to a whole number."""
         loss, bounds = self.problem.loss, self.problem.bounds
         steps = loss.slope(labels, margins) / self.slope
-        if bounds.has_one_row_each:
+        if weights is None:
             steps = np.rint(steps, out=steps)
-            return np.clip(steps, -SLOPE_STEPS, SLOPE_STEPS, out=steps)
-        most = SLOPE_STEPS / bounds.row_weight
+            return np.clip(steps, -self.steps, self.steps, out=steps)
+        most = self.steps / bounds.row_weight
         np.clip(steps, -most, most, out=steps)
-        if weights is not None:
-            steps *= weights
+        steps *= weights
         return np.trunc(steps, out=steps)
 
     @property
