@@ -20,10 +20,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from discreet._types import Booleans, Integers, Vector
+from discreet._types import Booleans, Integers, Vector, Words
+from discreet.data.arrays import DerivedSource
 from discreet.data.block import Block
 from discreet.data.ids import Ids, Tags, is_known
-from discreet.data.source import Prepared, PreparedMatrix, Source, refuse_changed
+from discreet.data.source import Prepared, PreparedMatrix, refuse_changed
 from discreet.errors import InputError, PrivacyError
 from discreet.questions.bounds import Bounds
 from discreet.questions.contributions import Cap
@@ -42,32 +43,26 @@ MERGED_AT_ONCE = 2**18
 HASHED_AT_ONCE = 2**13
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class PersonTable:
-    """The persons of a table, by their tags.
+    """The persons of a table: a tag for each, in order, as its two words."""
 
-    Parameters
-    ----------
-    tags
-        One tag for each, in order.
-    """
-
-    def __init__(self, tags: Tags) -> None:
-        self.tags = tags
-        self._words, self._rests = np.ascontiguousarray(tags[:, 0]), tags[:, 1]
+    words: Words
+    rests: Words
 
     def __len__(self) -> int:
-        return len(self.tags)
+        return len(self.words)
 
     def find(self, tags: Tags) -> Integers:
         """Return the place of the person of each row, minus one where there is no id."""
         known = is_known(tags)
-        places = np.where(known, np.searchsorted(self._words, tags[:, 0]), -1).astype(np.int64)
+        places = np.where(known, np.searchsorted(self.words, tags[:, 0]), -1).astype(np.int64)
         left = np.flatnonzero(known)
         while left.size:  # two persons may share the first word
             here = places[left]
-            if here.max() >= len(self) or (self._words[here] != tags[left, 0]).any():
+            if here.max() >= len(self) or (self.words[here] != tags[left, 0]).any():
                 refuse_changed()
-            left = left[self._rests[here] != tags[left, 1]]
+            left = left[self.rests[here] != tags[left, 1]]
             places[left] += 1
         return places
 
@@ -101,7 +96,7 @@ class Tally(ABC):
     def _combine(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return what is known of each person, in the order of tags."""
 
-    def _found(self, none: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _all(self, none: tuple[Any, ...]) -> tuple[Any, ...]:
         self.merge()
         return self._columns[0] if self._columns else none
 
@@ -137,8 +132,10 @@ class SharedWeights(Tally):
 
     def shares(self, weight: float) -> Shares:
         """Return what the rows of each person may weigh."""
-        tags, high, low = self._found((_NOBODY, *[np.empty(0, dtype=np.int64)] * 2))
-        return Shares(PersonTable(tags), high, low, int(weight / UNIT))
+        tags, high, low = self._all((_NOBODY, *[np.empty(0, dtype=np.int64)] * 2))
+        return Shares(
+            PersonTable(tags[:, 0].copy(), tags[:, 1].copy()), high, low, int(weight / UNIT)
+        )
 
 
 def list_persons(tags: Iterable[Tags]) -> PersonTable:
@@ -206,7 +203,7 @@ class LeastHashes(Tally):
 
     def positions(self) -> Integers:
         """Return where the rows are that are kept, in order."""
-        found: Integers = np.sort(self._found((None, None, np.empty(0, dtype=np.int64)))[2])
+        found: Integers = np.sort(self._all((None, None, np.empty(0, dtype=np.int64)))[2])
         return found
 
 
@@ -266,29 +263,6 @@ def weigh(prepared: PreparedMatrix, tags: Tags, shares: Shares) -> PreparedMatri
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DerivedSource(Source):
-    """Rows in memory that come from those of another source."""
-
-    rows: Source
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape
-
-    def check(self, bounds: Bounds) -> None:
-        self.rows.check(bounds)
-
-    def block_rows(self) -> int:
-        return self.rows.block_rows()
-
-    def _prepare(self, bounds: Bounds) -> PreparedMatrix:
-        prepared = self.rows.prepare(bounds)
-        if not isinstance(prepared, PreparedMatrix):
-            raise PrivacyError("rows that are not in memory were bounded as if they were.")
-        return prepared
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class OwnedRows(DerivedSource):
     """Rows in memory, with the ids of whose they are."""
 
@@ -305,20 +279,3 @@ class OwnedRows(DerivedSource):
 
     def prepare_bounded(self, bounds: Bounds, key: bytes) -> Prepared:
         return bound(self._prepare(bounds), self.ids.tags(key), bounds, key)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RemadeRows(DerivedSource):
-    """Rows made of others, one of each, which keep their weights and persons."""
-
-    before: Prepared
-
-    def prepare(self, bounds: Bounds) -> Prepared:
-        prepared, weights = self._prepare(bounds), self.before.weights
-        if weights is None:
-            weights = prepared.weights
-        elif not bounds.has_weights:
-            raise PrivacyError("rows with weights were made anew without.")
-        else:
-            weights = np.minimum(weights, bounds.row_weight)
-        return replace(prepared, weights=weights, owners=self.before.owners)

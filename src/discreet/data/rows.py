@@ -11,8 +11,8 @@ import numpy as np
 from discreet import _checks
 from discreet._private_part import Sealed
 from discreet._types import Array, Integers, Vector, Words
-from discreet.data.arrays import accept_rows
-from discreet.data.bounding import OwnedRows, PersonTable, RemadeRows, list_persons
+from discreet.data.arrays import RemadeRows, accept_rows
+from discreet.data.bounding import OwnedRows, PersonTable, list_persons
 from discreet.data.ids import accept_ids
 from discreet.data.source import Kernel, Prepared, Source
 from discreet.data.summation import largest_block
