@@ -6,7 +6,7 @@ They are read off the marginals of all columns, released at once; ``docs/describ
 from discreet.statistics.column_description import ColumnDescription
 from discreet.statistics.described_table import describe
 from discreet.statistics.description import Description
-from discreet.statistics.noisy_tree import Estimate
+from discreet.statistics.noisy_tree import NoisyNumber
 from discreet.statistics.private_numbers import PrivateHistogram, PrivateNumber
 from discreet.statistics.single_statistics import (
     private_count,
@@ -18,7 +18,7 @@ from discreet.statistics.single_statistics import (
 __all__ = [
     "ColumnDescription",
     "Description",
-    "Estimate",
+    "NoisyNumber",
     "PrivateHistogram",
     "PrivateNumber",
     "describe",

@@ -13,7 +13,7 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.statistics.group_marginals import Group, LevelMarginal, NumberMarginal
-from discreet.statistics.noisy_tree import Estimate, Noisy
+from discreet.statistics.noisy_tree import Noisy, NoisyNumber
 
 QUARTILES = {"25 %": 0.25, "50 %": 0.5, "75 %": 0.75}
 
@@ -60,15 +60,15 @@ class ColumnDescription:
     marginal: NumberMarginal | LevelMarginal
 
     @cached_property
-    def statistics(self) -> dict[str | tuple[str, str], Estimate]:
+    def statistics(self) -> dict[str | tuple[str, str], NoisyNumber]:
         """Every statistic with its interval."""
-        found: dict[str | tuple[str, str], Estimate] = {"rows": self.group.size}
+        found: dict[str | tuple[str, str], NoisyNumber] = {"rows": self.group.size}
         found.update(
             self._levels() if isinstance(self.marginal, LevelMarginal) else self._numbers()
         )
         return found
 
-    def _numbers(self) -> Iterator[tuple[str, Estimate]]:
+    def _numbers(self) -> Iterator[tuple[str, NoisyNumber]]:
         marginal, declared, sure = self.marginal, self.declared, self.group.sure
         if not isinstance(marginal, NumberMarginal) or not isinstance(declared, Numeric):
             raise InputError("this column is a category; see its levels.")
@@ -81,12 +81,12 @@ class ColumnDescription:
         yield "mean", _widen(mean, half, 1.0).scaled(width, low)
         away = tree.mean((tree.places - mean.value) ** 2, sure, (0.0, 1.0))
         value, least, most = (math.sqrt(max(number, 0.0)) for number in away[:3])
-        roots = Estimate(value, least, most, away.reason)
+        roots = NoisyNumber(value, least, most, away.reason)
         yield "std", _widen(roots, half, 0.5).scaled(width)
         for name, q in QUARTILES.items():
             yield name, tree.quantile(q, sure).scaled(width, low)
 
-    def _levels(self) -> Iterator[tuple[tuple[str, str], Estimate]]:
+    def _levels(self) -> Iterator[tuple[tuple[str, str], NoisyNumber]]:
         marginal, sure = self.marginal, self.group.sure
         if not isinstance(marginal, LevelMarginal):
             raise InputError("this column is one of numbers; it has no levels.")
@@ -127,7 +127,9 @@ OTHERS = "anything else"
 """What is no declared level, missing cells included."""
 
 
-def _widen(estimate: Estimate, half: float, largest: float) -> Estimate:
+def _widen(estimate: NoisyNumber, half: float, largest: float) -> NoisyNumber:
     """Return an interval that holds what a value may be off from the middle of its cell."""
     low, high = max(estimate.low - half, 0.0), min(estimate.high + half, largest)
-    return Estimate(min(estimate.value, largest), low, max(high, estimate.value), estimate.reason)
+    return NoisyNumber(
+        min(estimate.value, largest), low, max(high, estimate.value), estimate.reason
+    )

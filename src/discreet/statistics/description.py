@@ -14,7 +14,7 @@ from discreet.privacy import Guarantee
 from discreet.record import Release
 from discreet.statistics.column_description import OTHERS, QUARTILES, ColumnDescription
 from discreet.statistics.group_marginals import GroupMarginals
-from discreet.statistics.noisy_tree import Estimate
+from discreet.statistics.noisy_tree import NoisyNumber
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +107,7 @@ class Description:
         return found
 
     @property
-    def rows(self) -> Estimate:
+    def rows(self) -> NoisyNumber:
         """How many rows there are."""
         return self.read.groups[0].size
 
@@ -192,7 +192,7 @@ class Description:
         return draw_description(self.columns, {name: self.group(name) for name in self.groups[1:]})
 
 
-def _whole(count: Estimate) -> tuple[str, str]:
+def _whole(count: NoisyNumber) -> tuple[str, str]:
     """Write a number of rows, and its interval."""
     return f"{count.value:,.0f}", f"{count.low:,.0f} to {count.high:,.0f}"
 
@@ -218,10 +218,10 @@ def _told(
                            f"{_percent(said['missing share'])}")  # fmt: skip
 
 
-def _count_and_share(said: Mapping[Any, Estimate], level: str) -> str:
+def _count_and_share(said: Mapping[Any, NoisyNumber], level: str) -> str:
     return f"{said['count', level].value:,.0f}, {_percent(said['share', level])}"
 
 
-def _percent(share: Estimate) -> str:
+def _percent(share: NoisyNumber) -> str:
     value, low, high = (100 * number for number in share[:3])
     return f"{value:.1f} % ({low:.1f} to {high:.1f})"

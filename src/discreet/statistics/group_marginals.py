@@ -11,7 +11,7 @@ from discreet._types import Array, Vector
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.mechanisms.summing.released_marginals import join_splits
-from discreet.statistics.noisy_tree import Confidence, Estimate, Noisy, NoisyTree
+from discreet.statistics.noisy_tree import Confidence, Noisy, NoisyNumber, NoisyTree
 
 FEWEST = 1.0
 """Rows that there are at least, whatever the noise says."""
@@ -74,7 +74,7 @@ class Group:
     sure: Confidence
 
     @property
-    def size(self) -> Estimate:
+    def size(self) -> NoisyNumber:
         """How many rows there are."""
         return self.sure.count(self.rows, self.kept)
 

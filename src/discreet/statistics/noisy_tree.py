@@ -15,7 +15,7 @@ from discreet.errors import InputError
 from discreet.metrics.inversion import LEAD, TOO_FEW, quantile
 
 
-class Estimate(NamedTuple):
+class NoisyNumber(NamedTuple):
     """A number, the ends of its interval, and why the interval is all there could be if it is.
 
     Parameters
@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
 
     Examples
     --------
-    >>> f"{Estimate(58.2, 57.6, 58.8)}"
+    >>> f"{NoisyNumber(58.2, 57.6, 58.8)}"
     '58.2 (57.6 to 58.8)'
     """
 
@@ -41,10 +41,10 @@ class Estimate(NamedTuple):
     def __str__(self) -> str:
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
-    def scaled(self, factor: float, shift: float = 0.0) -> Estimate:
+    def scaled(self, factor: float, shift: float = 0.0) -> NoisyNumber:
         """Return what becomes of it in other units."""
         value, low, high = (shift + factor * number for number in self[:3])
-        return Estimate(value, low, high, self.reason)
+        return NoisyNumber(value, low, high, self.reason)
 
 
 class Noisy(NamedTuple):
@@ -66,19 +66,19 @@ class Confidence:
         share = np.asarray(noise) / np.maximum(all_of_it, np.finfo(float).tiny)
         return quantile(self.level, 3.0 * share**2 if self.is_laplace else 0.0 * share)
 
-    def count(self, counted: Noisy, kept: float) -> Estimate:
+    def count(self, counted: Noisy, kept: float) -> NoisyNumber:
         """Return how many rows there are; ``kept`` is the number that agrees with all others."""
         far = float(self.reach(counted.variance, counted.variance)) * math.sqrt(counted.variance)
         low, high = max(counted.value - far, 0.0), max(counted.value + far, 0.0)
-        return Estimate(kept, min(low, kept), max(high, kept))
+        return NoisyNumber(kept, min(low, kept), max(high, kept))
 
-    def share(self, counted: Noisy, total: Noisy, kept: float) -> Estimate:
+    def share(self, counted: Noisy, total: Noisy, kept: float) -> NoisyNumber:
         r"""Return a share of rows: Wilson's interval, with the noise of both counts in it.
 
         All p at which :math:`(n - pN)^2 \le z^2 (N p (1 - p) + \sigma_n^2 + p^2 \sigma_N^2)`.
         """
         if not total.value > LEAD * math.sqrt(total.variance):
-            return Estimate(kept, 0.0, 1.0, TOO_FEW)
+            return NoisyNumber(kept, 0.0, 1.0, TOO_FEW)
         rows, spread = total.value, total.value * max(kept * (1 - kept), 1 / total.value)
         noise = counted.variance + total.variance * kept**2
         squared = float(self.reach(noise, noise + spread)) ** 2
@@ -100,15 +100,15 @@ def check_level(level: object) -> None:
 
 def solve(
     first: float, second: float, third: float, kept: float, ends: tuple[float, float]
-) -> Estimate:
+) -> NoisyNumber:
     """Return where a parabola is not above zero, and what is kept in it."""
     low, high = ends
     if not first > 0:
-        return Estimate(kept, low, high, TOO_FEW)
+        return NoisyNumber(kept, low, high, TOO_FEW)
     root = math.sqrt(max(second**2 - 4 * first * third, 0.0))
     found = ((-second - root) / (2 * first), (-second + root) / (2 * first))
     inside = [min(max(end, low), high) for end in found]
-    return Estimate(kept, min(inside[0], kept), max(inside[1], kept))
+    return NoisyNumber(kept, min(inside[0], kept), max(inside[1], kept))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class NoisyTree:
         total = float(self.counts.sum())
         return self.counts / total if total > 0 else np.full(self.counts.size, 1 / self.counts.size)
 
-    def mean(self, values: Vector, sure: Confidence, ends: tuple[float, float]) -> Estimate:
+    def mean(self, values: Vector, sure: Confidence, ends: tuple[float, float]) -> NoisyNumber:
         r"""Return the mean of a function of the cell, in Fieller's interval.
 
         Of released splits H = :math:`\sum h d` and a total T, the mean is r where
@@ -155,7 +155,7 @@ class NoisyTree:
         middle, weights = float(values.mean()), split_weights(values)
         total, found = self.total.value, float(np.concatenate(weights) @ self.splits)
         if not total > LEAD * math.sqrt(self.total.variance):
-            return Estimate(kept, *ends, TOO_FEW)
+            return NoisyNumber(kept, *ends, TOO_FEW)
         squares = np.array([float(part @ part) for part in weights])
         noise = float(squares @ self.deviations**2)
         drawn = total * float(self.shares @ (values - kept) ** 2)
@@ -170,7 +170,7 @@ class NoisyTree:
         )
         return limits.scaled(1.0, middle)
 
-    def quantile(self, q: float, sure: Confidence) -> Estimate:
+    def quantile(self, q: float, sure: Confidence) -> NoisyNumber:
         """Return a quantile, as a place between zero and one, and an interval that ends at cells.
 
         A value is below the quantile if, seen from the end of the range, every edge up to it has
@@ -191,7 +191,7 @@ class NoisyTree:
         stops = np.flatnonzero(~(moved > far)[:-1])  # and nothing beyond the last
         low = edges[starts[0] - 1] if starts.size else edges[-2]
         high = edges[stops[-1] + 1] if stops.size else edges[1]
-        return Estimate(kept, min(float(low), kept), max(float(high), kept))
+        return NoisyNumber(kept, min(float(low), kept), max(float(high), kept))
 
     def _depth(self, q: float, place: float) -> int:
         """Return in how many halvings edges are looked at: finer ones are noisier.

@@ -10,7 +10,7 @@ from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Array, Vector
 from discreet.privacy import Guarantee
 from discreet.record import Release
-from discreet.statistics.noisy_tree import Estimate
+from discreet.statistics.noisy_tree import NoisyNumber
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +37,7 @@ class PrivateNumber:
     """
 
     name: str
-    estimate: Estimate
+    estimate: NoisyNumber
     level: float
     release: Release
 
@@ -97,7 +97,7 @@ class PrivateHistogram:
     """
 
     cells: tuple[str, ...]
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[NoisyNumber, ...]
     edges: Vector | None
     level: float
     release: Release

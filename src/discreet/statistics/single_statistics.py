@@ -33,7 +33,7 @@ from discreet.questions import Bounds, CellCounts, RowCount, VectorSum
 from discreet.statistics.column_description import OTHERS
 from discreet.statistics.described_table import MarginalsEstimator
 from discreet.statistics.group_marginals import NumberMarginal
-from discreet.statistics.noisy_tree import Confidence, Estimate, check_level, solve
+from discreet.statistics.noisy_tree import Confidence, NoisyNumber, check_level, solve
 from discreet.statistics.private_numbers import PrivateHistogram, PrivateNumber
 from discreet.statistics.row_reading import ONE, SECOND, BinFeatures, MomentFeatures, RowFeatures
 
@@ -91,13 +91,13 @@ class MeanEstimator(StatisticEstimator):
                 )
         return Asked(question, mechanism, features.facts)
 
-    def _read(self, plan: Plan, value: Any) -> Estimate:
+    def _read(self, plan: Plan, value: Any) -> NoisyNumber:
         """Return the mean of the places u, in Fieller's interval, in the units of the column."""
         column, deviation = range_of(self.bounds), deviation_of(plan)
         first, second, one = (float(part) for part in value / [1.0, SECOND, ONE])
         variance, count_variance = deviation**2, (deviation / ONE) ** 2
         if not one > LEAD * math.sqrt(count_variance):
-            return Estimate(column.middle, column.low, column.high, TOO_FEW)
+            return NoisyNumber(column.middle, column.low, column.high, TOO_FEW)
         kept = min(max(first / one, -1.0), 1.0)
         # E u^2, estimated from above by a deviation of its noise: few rows seem too much alike
         squares = min((second + deviation / SECOND) / one / 2 + 0.5, 1.0)
@@ -133,10 +133,10 @@ class CountEstimator(StatisticEstimator):
         bounds = Bounds(ANY, fit.shape.n_features, max_rows=fit.shape.max_rows)
         return Asked(RowCount(bounds), PrivateCount())
 
-    def _read(self, plan: Plan, value: Any) -> Estimate:
+    def _read(self, plan: Plan, value: Any) -> NoisyNumber:
         scale = float(plan.tolerances[0].value) if plan.tolerances else 0.0
         far = scale * math.log(1 / (1 - self.level)) + (0.5 if scale else 0.0)  # it is rounded
-        return Estimate(float(value), max(value - far, 0.0), float(value) + far)
+        return NoisyNumber(float(value), max(value - far, 0.0), float(value) + far)
 
 
 @with_fields
@@ -172,13 +172,15 @@ class HistogramEstimator(StatisticEstimator):
         question = CellCounts((features.size,), max_rows=fit.shape.max_rows)
         return Asked(question, NoisyHistogram(), features.facts)
 
-    def _read(self, plan: Plan, value: Any) -> tuple[Estimate, ...]:
+    def _read(self, plan: Plan, value: Any) -> tuple[NoisyNumber, ...]:
         noise = CountNoise.of_plan(plan)
         far = noise.sum_of(1).reach((1 - self.level) / 2)
         found = []
         for count in np.asarray(value).tolist():
             kept = max(count, 0.0)
-            found.append(Estimate(kept, min(max(count - far, 0.0), kept), max(count + far, kept)))
+            found.append(
+                NoisyNumber(kept, min(max(count - far, 0.0), kept), max(count + far, kept))
+            )
         return tuple(found)
 
     @property
