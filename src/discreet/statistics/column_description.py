@@ -78,13 +78,13 @@ class ColumnDescription:
         yield "missing", sure.count(marginal.missing, kept)
         yield "missing share", sure.share(marginal.missing, self.group.rows, kept / all_rows)
         mean = tree.mean(tree.places, sure, (0.0, 1.0))
-        yield "mean", _widen(mean, half, 1.0).scaled(width, low)
+        yield "mean", _widen(mean, half, 1.0).scale(width, low)
         away = tree.mean((tree.places - mean.value) ** 2, sure, (0.0, 1.0))
         value, least, most = (math.sqrt(max(number, 0.0)) for number in away[:3])
         roots = NoisyNumber(value, least, most, away.reason)
-        yield "std", _widen(roots, half, 0.5).scaled(width)
+        yield "std", _widen(roots, half, 0.5).scale(width)
         for name, q in QUARTILES.items():
-            yield name, tree.quantile(q, sure).scaled(width, low)
+            yield name, tree.quantile(q, sure).scale(width, low)
 
     def _levels(self) -> Iterator[tuple[tuple[str, str], NoisyNumber]]:
         marginal, sure = self.marginal, self.group.sure

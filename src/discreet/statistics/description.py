@@ -159,7 +159,7 @@ class Description:
         for name, column in self.columns.items():
             told = [columns.get(name) for columns in groups]
             title = name
-            for label, cells in _told(column, told):
+            for label, cells in _lines_of(column, told):
                 yield (title, label, *cells)
                 title = ""
 
@@ -197,7 +197,7 @@ def _whole(count: NoisyNumber) -> tuple[str, str]:
     return f"{count.value:,.0f}", f"{count.low:,.0f} to {count.high:,.0f}"
 
 
-def _told(
+def _lines_of(
     column: ColumnDescription, groups: list[ColumnDescription | None]
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield what is told of a column, a cell for each group; nothing of a column by itself."""

@@ -41,7 +41,7 @@ class NoisyNumber(NamedTuple):
     def __str__(self) -> str:
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
-    def scaled(self, factor: float, shift: float = 0.0) -> NoisyNumber:
+    def scale(self, factor: float, shift: float = 0.0) -> NoisyNumber:
         """Return what becomes of it in other units."""
         value, low, high = (shift + factor * number for number in self[:3])
         return NoisyNumber(value, low, high, self.reason)
@@ -168,7 +168,7 @@ class NoisyTree:
             kept - middle,
             (ends[0] - middle, ends[1] - middle),
         )
-        return limits.scaled(1.0, middle)
+        return limits.scale(1.0, middle)
 
     def quantile(self, q: float, sure: Confidence) -> NoisyNumber:
         """Return a quantile, as a place between zero and one, and an interval that ends at cells.

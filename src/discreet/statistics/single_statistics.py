@@ -112,7 +112,7 @@ class MeanEstimator(StatisticEstimator):
             kept,
             (-1.0, 1.0),
         )
-        return found.scaled(column.half, column.middle)
+        return found.scale(column.half, column.middle)
 
 
 def deviation_of(plan: Plan) -> float:
@@ -350,7 +350,7 @@ def private_quantile(
     ).fit(vector_as_table(x), purpose=purpose or "private_quantile")  # fmt: skip
     (group,) = model.read_.groups
     tree = cast(NumberMarginal, group.columns[0]).tree
-    found = tree.quantile(q, group.sure).scaled(column.high - column.low, column.low)
+    found = tree.quantile(q, group.sure).scale(column.high - column.low, column.low)
     return PrivateNumber(f"{q:g} quantile", found, level, model.release_)
 
 
