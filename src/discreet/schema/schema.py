@@ -143,6 +143,9 @@ class Schema:
     person
         The column of ids, which says whose row each is: then persons are protected, and not rows.
         It is never used as a feature.
+    query
+        What is asked of a data base, whose answer is the table: ``"select age, back from stays"``;
+        None for tables in other files.
     source
         Where it was read from, for messages; it does not matter for equality.
 
@@ -174,6 +177,7 @@ class Schema:
     expected_rows: int | None = None
     rows_per_person: int | None = None
     person: str | None = None
+    query: str | None = None
     source: str = field(default="the schema", compare=False)
 
     def __post_init__(self) -> None:

@@ -135,9 +135,9 @@ def open_table(path: Path | str, schema: Schema, *, with_target: bool = True) ->
     Parameters
     ----------
     path
-        A CSV or Parquet file; or a folder or pattern of Parquet files.
+        A CSV or Parquet file; a folder, a pattern or an address of Parquet files; or a data base.
     schema
-        What is declared about it.
+        What is declared about it, and asked of a data base.
     with_target
         Whether the target must be there, and is read; otherwise it may be.
 
@@ -155,7 +155,7 @@ def open_table(path: Path | str, schema: Schema, *, with_target: bool = True) ->
         ...
     discreet.errors.InputError: ...patients.csv: the column 'cost', which the schema declares, ...
     """
-    return _open(open_files(path), schema, with_target)
+    return _open(open_files(path, schema.query), schema, with_target)
 
 
 def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = None) -> OwnersTable:
@@ -181,7 +181,9 @@ def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = Non
     ...     open_for_owner(path, schema).given["y"].expand()
     array(['Yes'], dtype=object)
     """
-    table = _open(open_files(path), schema, True, keeps_undeclared=True, person=person)
+    table = _open(
+        open_files(path, schema.query), schema, True, keeps_undeclared=True, person=person
+    )
     wanted = table.wanted
     if person is not None and person not in [column.name for column in wanted]:
         wanted = [*wanted, Wanted(person, ("", 0), lambda cell: cell)]  # text or numbers
