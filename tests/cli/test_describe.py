@@ -30,7 +30,7 @@ def test_it_tells_charges_once_and_writes_what_it_is_asked_for(place):
     line = f"{LINE} --ledger patients.db --epsilon 0.3 --by ward {files}"
     found = run(place, line.split())
     assert found.code == 0, found.error
-    for word in ("age", "median", "surgical", "anything else", "95 %", "back_within_90_days"):
+    for word in ("age", "median", "surgery", "anything else", "95 %", "back_within_90_days"):
         assert word in found.output
     assert len(Ledger(place / "patients.db").history()) == 1
     table = pd.read_csv(place / "table.csv")
