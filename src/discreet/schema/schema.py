@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from discreet import _checks
 from discreet.data.kinds import TRUTHS
@@ -252,6 +252,13 @@ class Schema:
             '(person = "patient_id"), or protect what a row is: '
             f'protects = "{ONE_RECORD}".'
         )
+
+    def all_columns(self) -> dict[str, Column]:
+        """Return what is declared of every column, the target among them."""
+        columns, target = self.declared_columns(), self.target
+        is_of_classes = target.task == CLASSIFICATION
+        last = Category(target.classes) if is_of_classes else Numeric(*cast(Any, target.range))
+        return columns | {target.name: last}
 
     def declared_columns(self) -> dict[str, Column]:
         """Return the columns, refusing if anything about them or the target is left open."""

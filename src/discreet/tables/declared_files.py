@@ -102,6 +102,11 @@ class DeclaredTable:
         rows = self.label(stored.read(self.wanted))
         return {"X": rows.X} | ({"y": rows.y} if self.has_target else {})
 
+    def all_columns(self) -> Any:
+        """Return rows with the target among their columns; a broken file is refused here."""
+        stored = self.stored.make_ready(self.wanted)
+        return stored.read(self.wanted) if isinstance(stored, WholeTable) else stored
+
     def label(self, frame: Frame) -> RowsAndLabels:
         """Return the wanted columns of some rows apart: those of the schema, and the target."""
         y = frame[self.schema.target.name] if self.has_target else None
