@@ -303,7 +303,9 @@ class TestCommands:
         options = "--model linear --rehearse 1 --json"
         asked = run(tmp_path, f"fit schema.toml ward.duckdb --out asked {options}")
         assert asked.code == 0, asked.error
-        found = run(tmp_path, f"fit plain.toml file://{tmp_path}/young.parquet --out read {options}")
+        found = run(
+            tmp_path, f"fit plain.toml file://{tmp_path}/young.parquet --out read {options}"
+        )
         assert found.code == 0, found.error
         models = [artifact.load(tmp_path / name) for name in ("asked", "read")]
         np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
