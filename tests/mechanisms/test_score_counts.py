@@ -23,8 +23,8 @@ from discreet.mechanisms.summing.score_counts import (
     EDGES,
     NODES,
     ScoreCounts,
-    count_scores,
 )
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import Grid, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne, gaussian_multiplier
 from discreet.questions import OneVsRest, Problem
@@ -50,6 +50,11 @@ def bounds_of(p=3, features=None, **more):
 def data(rows, p=3, seed=0):
     generator = np.random.default_rng(seed)
     return 3 * generator.standard_normal((rows, p)), generator.choice([-1.0, 1.0], size=rows)
+
+
+def count_scores(rows, coefficients):
+    """Count each row once."""
+    return score_counts.count_scores(rows, coefficients, RowSums(bounds_of()))
 
 
 # What is counted.
@@ -152,7 +157,7 @@ def test_the_coefficients_that_score_are_those_released_to_the_last_bit(monkeypa
     monkeypatch.setattr(
         score_counts,
         "count_scores",
-        lambda rows, used: seen.append(used.copy()) or count(rows, used),
+        lambda rows, used, *how: seen.append(used.copy()) or count(rows, used, *how),
     )
     problem = Problem(MarginLogistic(), bounds_of(), ridge=3.0)
     plan = PrivateStandardisation(counts_scores=True).plan(problem, Budget(1.0, 1e-6), ADD)
@@ -306,11 +311,12 @@ def test_a_row_in_two_cells_is_caught(case, monkeypatch):
 @pytest.mark.parametrize("case", [COUNTED[0], COUNTED[2]], ids=lambda case: case.label)
 def test_edges_taken_from_the_rows_are_caught(case, monkeypatch):
     # A record far out moves every quantile, and the other rows change their cells with it.
-    def by_quantiles(rows, coefficients):
+    def by_quantiles(rows, coefficients, entering, one):
         X, y = rows.gather()
         scores = X @ coefficients
         edges = np.quantile(scores, np.linspace(0, 1, BINS + 1)[1:-1])
-        return np.bincount(np.searchsorted(edges, scores) + BINS * (y > 0), minlength=CELLS)
+        cells = np.searchsorted(edges, scores) + BINS * (y > 0)
+        return np.bincount(cells, minlength=CELLS) * one
 
     X, y = np.linspace(-1, 1, 12)[:, None] * np.ones((12, 5)), np.ones(13)
     pair = Data(X, y[:12]), Data(np.vstack([X, 9 * np.ones(5)]), y)
