@@ -130,8 +130,13 @@ class Problem(Question):
 
     @property
     def log_ratio(self) -> float:
-        r""":math:`\ln(1 + \beta R^2/\Lambda)`: how much one row can change the volume element."""
-        return math.log1p(self.row_smoothness / self.ridge) * (1 + 1e-15)
+        r""":math:`r \ln(1 + \beta R^2/(r \Lambda))`: what one can do to the volume element.
+
+        One row bends in one direction, r = 1. Those of a person may bend in r of them, and do most
+        if they share what they weigh together evenly.
+        """
+        rank = self.bounds.rank
+        return rank * math.log1p(self.row_smoothness / (rank * self.ridge)) * (1 + 1e-15)
 
     @property
     def joint(self) -> float | None:

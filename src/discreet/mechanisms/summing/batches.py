@@ -97,7 +97,7 @@ class PoissonBatches(Batches):
         return slope
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
-        return SampledGaussian(mu, self.rate, steps, is_replace=unit.is_replace)
+        return SampledGaussian(mu, self.rate, steps, unit.is_replace, unit.protects_persons)
 
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
         return rows.samples(self.threshold, noise, steps)
@@ -150,7 +150,9 @@ class FixedBatches(Batches):
         return 2 * slope
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
-        return FixedBatchGaussian(mu / 2 * (1 + 1e-15), self.size, self.population, steps)
+        return FixedBatchGaussian(
+            mu / 2 * (1 + 1e-15), self.size, self.population, steps, unit.protects_persons
+        )
 
     def distance(self, max_rows: int) -> float:
         return distance_of_gaussian(4 * max_rows)  # places are drawn until enough are distinct
