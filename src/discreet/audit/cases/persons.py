@@ -65,7 +65,7 @@ def ask_of_persons(asked: Any, person: Contributions, rows: int = 0) -> Any:
     parts = {part.name: getattr(asked, part.name) for part in fields(asked) if part.init}
     changed = {name: ask_of_persons(part, person, rows) for name, part in parts.items()}
     if "person" in parts:
-        changed |= {"person": person, "max_rows": max(rows, asked.max_rows)}
+        changed |= {"person": person, "max_rows": max(rows, parts["max_rows"])}
     is_same = all(changed[name] is part for name, part in parts.items())
     return asked if is_same else replace(asked, **changed)
 
