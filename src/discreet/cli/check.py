@@ -15,7 +15,9 @@ def check(
     data: TableFiles,
     person: Annotated[
         str | None,
-        typer.Option(help="The column that says whose row each is.", metavar="COLUMN"),
+        typer.Option(
+            help="The column that says whose row each is. [the schema's]", metavar="COLUMN"
+        ),
     ] = None,
     rows_per_person: Annotated[
         int | None,

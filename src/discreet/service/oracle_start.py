@@ -55,7 +55,9 @@ def begin_oracle(
     found = read_oracle_file(path)
     schema = read(found.schema)
     model, ledger = make_oracle(found, schema), Ledger(found.ledger, found.dataset)
-    ledger.check_declaration(schema.source, schema.unit, schema.protects, schema.rows_per_person)
+    ledger.check_declaration(
+        schema.source, schema.unit, schema.protects, schema.rows_per_person, schema.person or ""
+    )
     if OracleStore(found.store).holds_oracle():
         return _take_up(path, found, model, ledger, note)
     with _making(path):
