@@ -32,6 +32,7 @@ SMALL = [
     Marginals((None, 2), CLASSES, depth=2),
     Marginals((2, 1), CLASSES),
     Marginals((None,), TARGET, depth=1),
+    Marginals((None, 2, 1), depth=2, by=1),
 ]
 
 

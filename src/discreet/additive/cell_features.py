@@ -39,6 +39,7 @@ class CellFeatures(FeatureMap):
 
     given: Declared
     constant: float = 0.0
+    depth: int = DEPTH
 
     def __post_init__(self) -> None:
         if self._declared.sought is not None:
@@ -76,11 +77,11 @@ class CellFeatures(FeatureMap):
 
     @property
     def region(self) -> ConvexSet:  # type: ignore[override]
-        return Marginals(self.levels).bounds.features
+        return Marginals(self.levels, depth=self.depth).bounds.features
 
     @property
     def facts(self) -> tuple[Fact, ...]:  # type: ignore[override]
-        cells = f"the cell of each value: {2**DEPTH} for numbers, one for each level"
+        cells = f"the cell of each value: {2**self.depth:,} for numbers, one for each level"
         told = tuple(fact for fact in self._declared.facts if fact.what != "features")
         return (*told, Fact("features", cells, Origin.CHOSEN))
 
@@ -99,12 +100,14 @@ class CellFeatures(FeatureMap):
         (count, _), *_ = self._declared.accept(model, held)
         scaler = self._declared.scaler_of(model)
         return Accepted(
-            (count, len(self.columns)), False, lambda: read_cells(scaler, self.columns, held)
+            (count, len(self.columns)),
+            False,
+            lambda: read_cells(scaler, self.columns, held, self.depth),
         )
 
     def find(self, model: Any, table: OpenedTable) -> Columns:
         found = self._declared.find(model, table)
-        encode = partial(read_cells, self._declared.scaler, self.columns)
+        encode = partial(read_cells, self._declared.scaler, self.columns, depth=self.depth)
         return Columns(found.wanted, encode, len(self.columns), False)
 
     def find_again(self, model: Any) -> tuple[Wanted, ...]:
@@ -138,16 +141,16 @@ class CellFeatures(FeatureMap):
         return np.split(np.atleast_2d(model.cell_values_), self.ends[:-1], axis=1)
 
 
-def read_cells(scaler: BoundedScaler, columns: list[Column], X: Any) -> Array:
+def read_cells(scaler: BoundedScaler, columns: list[Column], X: Any, depth: int = DEPTH) -> Array:
     """Return the cell of each value, as numbers."""
     listed = scaler.read_columns(X)
     cells = np.empty((_count(listed[0]), len(columns)), order="F")  # they are read by column
     for target, column, values in zip(cells.T, columns, listed, strict=True):
-        target[:] = place(column, values)
+        target[:] = place(column, values, depth)
     return cells
 
 
-def place(column: Column, values: Cells) -> Integers:
+def place(column: Column, values: Cells, depth: int = DEPTH) -> Integers:
     """Return the cell of each value of a column.
 
     Examples
@@ -165,7 +168,7 @@ def place(column: Column, values: Cells) -> Integers:
     numbers = read_numbers(values)
     if column.fill is not None:
         numbers = np.where(np.isfinite(numbers), numbers, column.fill)
-    return place_numbers(numbers, column.low, column.high, DEPTH)
+    return place_numbers(numbers, column.low, column.high, depth)
 
 
 def edges_of(column: Numeric) -> Vector:
