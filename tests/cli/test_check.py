@@ -30,19 +30,6 @@ def test_a_sound_table_passes_and_nothing_is_charged_or_written(place):
     assert (files_in(place), books(place)) == before
 
 
-def test_rows_of_persons_are_counted_if_the_schema_names_a_column_of_ids(place):
-    put(place, TABLE.replace(",p1\n", ",p0\n").replace(",p2\n", ",p0\n"))
-    text = (place / "schema.toml").read_text()
-    assert "no column says whose row each is" in run(place, "check schema.toml data.csv").output
-    text = text.replace('ignored = ["id"]', 'person = "id"').replace('unit = "add_remove"\n', "")
-    put(place, text.replace("rows_per_person = 1\n", ""), "schema.toml")
-    found = run(place, "check schema.toml data.csv")
-    assert (found.code, found.error) == (0, "")
-    assert "598 persons have 1 rows on average and 3 at most; each counts once" in found.output
-    put(place, text, "schema.toml")
-    assert "at most 1 of a person are used" in run(place, "check schema.toml data.csv").output
-
-
 def test_misspelt_classes_are_serious(place):
     put(place, TABLE.replace(",yes,", ",Yes,"))
     found = run(place, "check schema.toml data.csv")

@@ -110,15 +110,6 @@ PIPED = "stream replace.toml - --horizon 600 --no-ledger --out model"
 PAUSED = "stream replace.toml - --horizon 900 --ledger replace.db --state state --pause"
 
 
-FIT_PERSONS = FIT.replace("back.toml", "{name}_person.toml")
-LEDGER_OF_PERSONS = "--ledger add_remove_person.db"
-
-
-def persons(line, **options):
-    """Return a command on tables of persons with several records."""
-    return ask(line, **{"unit": "add_remove_person"} | options)
-
-
 def stream(line, **options):
     """Return a stream of several blocks, and several lines that say how far it is."""
     return ask(line, **{"unit": "replace", "count": 600} | options)
@@ -165,23 +156,6 @@ ASKED = (
     stream(f"{PIPED} --score-epsilon 1", source="pipe", odd=tuple(ODD)),
     stream(PIPED.replace("replace", "zero_out"), source="pipe", unit="zero_out"),
     stream(PAUSED, source="pipe", hidden=("state",)),
-    *(
-        persons(line.format(name=name), unit=f"{name}_person")
-        for name in ("add_remove", "replace")
-        for line in (
-            f"{FIT_PERSONS} --json",
-            f"{FIT_PERSONS} --model additive",
-            f"{FIT_PERSONS} --model linear --mechanism output_perturbation",
-        )
-    ),
-    persons(FIT_PERSONS.format(name="add_remove").replace("csv", "parquet"), source="parquet"),
-    persons(FIT_PERSONS.format(name="add_remove").replace("data.csv", "data"), source="folder"),
-    persons(FIT_PERSONS.format(name="few_rows")),
-    persons(f"{FIT_PERSONS.format(name='add_remove')} --test-share 0.25"),
-    persons(FIT_PERSONS.format(name="add_remove").replace("--rehearse 3", LEDGER_OF_PERSONS)),
-    persons(f"{SELECT.replace('back', 'add_remove_person')} --json"),
-    persons(f"{TUNE.replace('back', 'add_remove_person')} --method split --json"),
-    persons(SCORE.replace("fitted", "fitted_persons")),
     ask("serve oracle.toml", odd=("missing", "long text"), hidden=("data", "oracle.db")),
 )
 
@@ -233,11 +207,6 @@ def furnished_for_neighbours(tmp_path_factory):
         "cost": schema_of("cost"),
         "replace": schema_of(unit="replace"),
         "zero_out": schema_of(unit="zero_out"),
-        "add_remove_person": schema_of(unit="add_remove_person"),
-        "replace_person": schema_of(unit="replace_person"),
-        "few_rows_person": schema_of(unit="add_remove_person").replace(
-            "[target]", "rows_per_person = 2\n[target]", 1
-        ),
         "wide": back.replace("range = [18, 100]", "public_bounds = [0, 1000]"),
     }.items():
         (here / f"{name}.toml").write_text(text)
@@ -249,11 +218,7 @@ def furnished_for_neighbours(tmp_path_factory):
         'ledger create {0}.db --epsilon 9 --dataset patients --unit {0} --protects "one patient"'
     )
     for line in (
-        *(
-            create.format(unit)
-            for unit in ("add_remove", "replace", "zero_out", "add_remove_person")
-        ),
-        "fit add_remove_person.toml data.csv --no-ledger --out fitted_persons",
+        *(create.format(unit) for unit in ("add_remove", "replace", "zero_out")),
         "fit back.toml data.csv --no-ledger --out fitted",
         "fit cost.toml data.csv --no-ledger --out fitted_cost",
         "keys create oracle.toml --name somebody",

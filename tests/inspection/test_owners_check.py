@@ -264,42 +264,6 @@ def test_rows_of_a_person_as_many_as_promised_are_in_order():
     assert "of 50 % of the rows it is not said whose they are" in str(found)
 
 
-HEAVY = np.where(PLACE < 400, 0, PLACE)
-"""Whose rows: one person has 400."""
-
-
-@pytest.mark.parametrize(
-    ("options", "whose", "severity", "said"),
-    [
-        ({}, HEAVY, NOTE, "801 persons have 1.5 rows on average and 400 at most; each counts once"),
-        ({"contributions": "cap", "rows_per_person": 2}, WHOSE, NOTE, "all are used, and up to 2"),
-        ({"contributions": "cap", "rows_per_person": 1}, HEAVY, SERIOUS, "that 33 % of the rows"),
-        ({}, None, NOTE, "one person is to be protected, and no column says whose row each is"),
-        ({}, np.where(PLACE % 2, None, PLACE), WARNING, "of 50 % of the rows it is not said"),
-        ({}, [None] * N, SERIOUS, "of 100 % of the rows it is not said"),
-    ],
-)
-def test_rows_of_persons_are_counted_where_persons_are_protected(options, whose, severity, said):
-    model = LinearClassifier(
-        columns={"age": Numeric(0, 80)}, classes=[0, 1], unit="add_remove_person", **options
-    )
-    rows = Frame({"age": (PLACE % 80).astype(float)})
-    found = discreet.check(model, rows, PLACE % 2, person=whose)
-    about = [one for one in found if one.where == "persons"]
-    assert about[0].severity == severity
-    assert said in about[0].what
-    with pytest.raises(InputError, match="leave rows_per_person out"):
-        discreet.check(model, rows, PLACE % 2, person=whose, rows_per_person=7)
-
-
-def test_words_that_speak_of_somebody_ask_for_the_column_of_ids():
-    model = LinearClassifier(columns={"age": Numeric(0, 80)}, classes=[0, 1])
-    rows, labels = Frame({"age": (PLACE % 80).astype(float)}), PLACE % 2
-    found = str(discreet.check(model, rows, labels, protects="one patient"))
-    assert "one patient is to be protected, and no column says whose row each is" in found
-    assert "persons" not in str(discreet.check(model, rows, labels))
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "said"),
     [

@@ -66,8 +66,6 @@ TARGETS = {
     "cost": 'name = "cost"\ntask = "regression"\nrange = [0, 1000]',
 }
 
-PERSONS = ("add_remove_person", "replace_person")
-
 Record = tuple[str, ...]
 
 
@@ -75,8 +73,6 @@ def schema_of(target: str = "back", unit: str = "add_remove") -> str:
     """Return a schema in which the other target is ignored."""
     other = next(name for name in TARGETS if name != target)
     text = SCHEMA.replace("UNIT", unit).replace("OTHER", other)
-    if unit in PERSONS:
-        text = text.replace("rows_per_person = 1", 'person = "id"').replace('"id", ', "")
     return text.replace("TARGET", TARGETS[target])
 
 
@@ -140,9 +136,6 @@ Family = tuple[Sequence[Record], dict[str, Sequence[Record]]]
 def families(unit: str, base: Sequence[Record], odd_records: dict[str, Record]) -> Iterator[Family]:
     """Yield tables with neighbours: one record fewer or more, or another in its place."""
     few, missing = base[:2], ODD["missing"]
-    if unit in PERSONS:
-        yield from _families_of_persons(unit, base, odd_records)
-        return
     yield base, dict(_neighbours(unit, base, odd_records))
     if unit == "add_remove":
         yield few, {"one record": few[:1], "three records": (*few, missing)}
@@ -163,35 +156,6 @@ def _neighbours(
         place = places[number % len(places)]
         rest = base[place:] if unit == "add_remove" else base[place + 1 :]
         yield f"{name} at {place}", (*base[:place], record, *rest)
-
-
-def _families_of_persons(
-    unit: str, base: Sequence[Record], odd_records: dict[str, Record]
-) -> Iterator[Family]:
-    """Yield tables with several records of each person, and neighbours with all of one otherwise.
-
-    Where persons are replaced there are as many, and the number of records is another.
-    """
-    base = tuple((f"p{number // 3}", *record[1:]) for number, record in enumerate(base))
-    is_replace, missing = unit == "replace_person", odd(age="", stay="", ward="", back="", cost="")
-    persons = list(dict.fromkeys(record[0] for record in base))
-    rest = {name: [record for record in base if record[0] != name] for name in persons}
-    first, middle, last = persons[0], persons[len(persons) // 2], persons[-1]
-    kept = rest[last] if is_replace else list(base)
-    heavy = [odd(id="heavy", age=str(18 + number)) for number in range(60)]
-    beside = {} if is_replace else {f"without {name}": rest[name] for name in (first, middle, last)}
-    for name, record in odd_records.items():
-        plain = odd(id=record[0])
-        beside[f"{name}, three times"] = [record, *kept[:7], plain, *kept[7:], record]
-    beside["somebody with sixty"] = [*heavy[:30], *kept[:9], *heavy[30:], *kept[9:]]
-    nobody = [odd(id=""), *base, odd(id="", ward="zoo"), odd(id="")]
-    yield base, beside | {"records of nobody": nobody}
-    few, one = base[:6], base[:3]
-    others = {"the other has one": (*one, missing)} if is_replace else {"one person": one}
-    yield few, others | ({} if is_replace else {"three persons": (*few, missing, missing)})
-    lonely = [*LONELY[:-1], PLAIN, PLAIN]
-    without = [*LONELY[:-1], missing] if is_replace else LONELY[:-1]
-    yield lonely, {"without the lonely one": without}
 
 
 def write_table(folder: Path, source: str, records: Sequence[Record]) -> None:
