@@ -12,6 +12,7 @@ from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.questions.base import Question
 from discreet.questions.bounds import MOST_ROWS, Bounds, Interval, Labels, LabelSet
+from discreet.questions.contributions import Contributions
 
 MOST_LEVELS = 2**20
 MOST_NUMBERS = 2**24
@@ -44,6 +45,8 @@ class Marginals(Question):
     by
         The place of a category: every other column is counted for each of its levels apart, and
         for anything else. None to count all rows together.
+    person
+        What becomes of the records of one person, where persons are protected.
 
     Attributes
     ----------
@@ -67,6 +70,7 @@ class Marginals(Question):
     depth: int = 8
     max_rows: int = MOST_ROWS
     by: int | None = None
+    person: Contributions | None = None
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +95,11 @@ class Marginals(Question):
             raise InputError(f"columns must have at most {MOST_NUMBERS:,} cells together.")
         last = [cells - 1 for cells in self.cells]
         bounds = Bounds(
-            Box([0] * len(last), last), len(last), labels=self.labels, max_rows=self.max_rows
+            Box([0] * len(last), last),
+            len(last),
+            labels=self.labels,
+            max_rows=self.max_rows,
+            person=self.person,
         )
         object.__setattr__(self, "bounds", bounds)
 

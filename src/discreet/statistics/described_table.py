@@ -52,7 +52,7 @@ class MarginalsEstimator(PrivateEstimator):
         check_level(self.level)
         self._question(self.feature_map())
 
-    def _question(self, features: CellFeatures, **more: int) -> Marginals:
+    def _question(self, features: CellFeatures, **more: Any) -> Marginals:
         by = place_of(self.by, features)
         return Marginals(features.levels, None, features.depth, by=by, **more)
 

@@ -114,6 +114,11 @@ class DeclaredTable:
         named = {"target": self.schema.target.name, "groups": self.schema.person}
         return {"X": stored} | {key: name for key, name in named.items() if self._reads(name)}
 
+    def all_columns(self) -> Any:
+        """Return rows with the target among their columns; a broken file is refused here."""
+        stored = self.stored.make_ready(self.wanted)
+        return stored.read(self.wanted) if isinstance(stored, WholeTable) else stored
+
     def label(self, frame: Frame) -> RowsAndLabels:
         """Return the wanted columns of some rows apart: those of the schema, target and ids."""
         target, person = self.schema.target.name, self.schema.person
@@ -149,9 +154,9 @@ def open_table(path: Path | str, schema: Schema, *, with_target: bool = True) ->
     Parameters
     ----------
     path
-        A CSV or Parquet file; or a folder or pattern of Parquet files.
+        A CSV or Parquet file; a folder, a pattern or an address of Parquet files; or a data base.
     schema
-        What is declared about it.
+        What is declared about it, and asked of a data base.
     with_target
         Whether the target must be there, and is read; otherwise it may be.
 
@@ -169,7 +174,7 @@ def open_table(path: Path | str, schema: Schema, *, with_target: bool = True) ->
         ...
     discreet.errors.InputError: ...patients.csv: the column 'cost', which the schema declares, ...
     """
-    return _open(open_files(path), schema, with_target)
+    return _open(open_files(path, schema.query), schema, with_target)
 
 
 def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = None) -> OwnersTable:
@@ -195,7 +200,9 @@ def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = Non
     ...     open_for_owner(path, schema).given["y"].expand()
     array(['Yes'], dtype=object)
     """
-    table = _open(open_files(path), schema, True, keeps_undeclared=True, person=person)
+    table = _open(
+        open_files(path, schema.query), schema, True, keeps_undeclared=True, person=person
+    )
     wanted = table.wanted
     if person is not None and person not in [column.name for column in wanted]:
         wanted = [*wanted, want_ids(person)]
