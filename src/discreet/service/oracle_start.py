@@ -163,7 +163,7 @@ def make_oracle(found: OracleFile, schema: Schema) -> OracleEstimator:
     schema.check_promise()
     if schema.protects_persons:
         raise InputError(
-            f"{schema.source} says whose row each is, and what an oracle keeps of its rows knows no "
+            f"{schema.source} says whose row each is, and what an oracle keeps knows no "
             "persons. Make one row of each person's, or release a model and serve that."
         )
     of_schema = {"epsilon": schema.epsilon, "delta": schema.delta, "max_rows": schema.max_rows}
