@@ -82,8 +82,8 @@ def test_the_curvature_of_a_jointly_smooth_loss_is_free_for_any_number_of_rows(p
         assert pure_cost(problem, ADD, shift) == pytest.approx(both.max(), rel=1e-6)
 
 
-# persons.md again: sigma/W of the logistic loss at epsilon 1, delta 1e-6, for ridges of W/eps, 2 W/eps
-# and 3 W/eps. Masks add up to 0.1 %, and because of them the first needs a little more ridge.
+# persons.md again: sigma/W of the logistic loss at epsilon 1, delta 1e-6, for ridges of W/eps,
+# 2 W/eps and 3 W/eps. Masks add up to 0.1 %, and for them the first needs a little more ridge.
 @pytest.mark.parametrize(
     ("unit", "times", "sigma"),
     [(ADD, 1.05, 4.2347), (ADD, 2.0, 4.2247), (SWAP, 3.0, 8.4589)],

@@ -18,11 +18,10 @@ class QuantileCase(Case):
     def silent_answer(self, plan, data):
         values = clip_to_box(self, data)
         if data.counted(self) is not data:  # many rows weigh a little less than one: no ties
-            _, rows = np.unique(data.persons, return_counts=True)
-            weights = rows * np.floor(2.0**32 / rows)
-            order = np.unique(data.persons, return_index=True)[1].argsort().argsort()
-            return np.quantile(values, self.question.q, axis=0, method="inverted_cdf",
-                               weights=weights[np.argsort(order)])  # fmt: skip
+            _, first, rows = np.unique(data.persons, return_index=True, return_counts=True)
+            weights = (rows * np.floor(2.0**32 / rows))[np.argsort(first)]
+            q, method = self.question.q, "inverted_cdf"
+            return np.quantile(values, q, axis=0, method=method, weights=weights)
         return np.quantile(values, self.question.q, axis=0, method="averaged_inverted_cdf")
 
 

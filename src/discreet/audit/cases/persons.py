@@ -41,26 +41,31 @@ def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
 def _asked(
     case: Case, unit: Unit, what: str, person: Contributions, times: int, others: int
 ) -> Case:
+    pair = pair_of_persons(case.pair, unit, times, others)
+    rows = max(len(data[0]) for data in (pair.first, pair.second))
     made = replace(
         case,
         label=f"{case.label}, {what}",
-        question=ask_of_persons(case.question, person),
-        mechanism=ask_of_persons(case.mechanism, person),
-        pair=pair_of_persons(case.pair, unit, times, others),
+        question=ask_of_persons(case.question, person, rows),
+        mechanism=ask_of_persons(case.mechanism, person, rows),
+        pair=pair,
     )
     return made if times == others else replace(made, is_tight=False, remark=FEWER)
 
 
-def ask_of_persons(asked: Any, person: Contributions) -> Any:
-    """Return what is asked, or who answers, with all that is declared about rows of persons."""
+def ask_of_persons(asked: Any, person: Contributions, rows: int = 0) -> Any:
+    """Return what is asked, or who answers, with all that is declared about rows of persons.
+
+    There may be so many rows, or as many as before if that is more.
+    """
     if isinstance(asked, tuple):
-        return tuple(ask_of_persons(part, person) for part in asked)
+        return tuple(ask_of_persons(part, person, rows) for part in asked)
     if not is_dataclass(asked) or isinstance(asked, type):
         return asked
     parts = {part.name: getattr(asked, part.name) for part in fields(asked) if part.init}
-    changed = {name: ask_of_persons(part, person) for name, part in parts.items()}
+    changed = {name: ask_of_persons(part, person, rows) for name, part in parts.items()}
     if "person" in parts:
-        changed["person"] = person
+        changed |= {"person": person, "max_rows": max(rows, parts["max_rows"])}
     is_same = all(changed[name] is part for name, part in parts.items())
     return asked if is_same else replace(asked, **changed)
 

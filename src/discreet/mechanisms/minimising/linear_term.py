@@ -10,10 +10,10 @@ q = |f'|/L changes the log density by at most :math:`a q`, and the volume elemen
 the second bound for jointly smooth losses only. The rows of a person, which weigh W together and
 point in r directions at most, have :math:`W a q` and :math:`r \ln(1 + W \min(...) R^2/(r
 \Lambda))`: by Jensen's inequality all their slopes may be taken alike. So with :math:`\psi(a)` the
-maximum over q of the sum, adding or removing a row, or a person, costs :math:`\psi(a)`, and
-replacing one costs :math:`a + \psi(a)`: the second record adds its slope, and the determinants of
-the two pull in opposite directions. ``log_ratio`` is :math:`r \ln(1 + W \beta R^2/(r \Lambda))` and
-``joint`` is :math:`W \kappa_0 R^2/\Lambda`.
+maximum over q of the sum, adding or removing a row costs :math:`\psi(a)`, and replacing one costs
+:math:`a + \psi(a)`: the second record adds its slope, and the determinants of the two records pull
+in opposite directions. ``log_ratio`` is :math:`r \ln(1 + W \beta R^2/(r \Lambda))` and ``joint`` is
+:math:`W \kappa_0 R^2/\Lambda`.
 """
 
 from __future__ import annotations
