@@ -202,7 +202,11 @@ QUESTION_EXAMPLES = {
         AdditiveProblem(Marginals([None] * 2, Interval(0, 1)), ridge=2.0, interactions=True),
         AdditiveProblem(Marginals([None], LabelSet([-1, 1])), ridge=2.0, monotone=((0, True),)),
     ],
-    Marginals: [Marginals([None, 3]), Marginals([None], Interval(0, 1), depth=2)],
+    Marginals: [
+        Marginals([None, 3]),
+        Marginals([None], Interval(0, 1), depth=2),
+        Marginals([3, None], whole=[(1, 10)]),
+    ],
     FollowingCounts: [FollowingCounts(), FollowingCounts(4, (), has_halves=False, most_bins=2)],
     RowCount: [RowCount(BALL), RowCount(CLASSES, label=1)],
     ColumnQuantiles: [ColumnQuantiles(BOX, q=0.9)],

@@ -138,7 +138,12 @@ class AdditiveEstimator(PrivateEstimator):
         target, features = fit.need_target(), cast(CellFeatures, fit.features)
         directions = read_directions(self.monotone, self.column_names, features.columns)
         task = AdditiveTask(
-            Marginals(features.levels, self._labels(target), max_rows=fit.shape.max_rows),
+            Marginals(
+                features.levels,
+                self._labels(target),
+                max_rows=fit.shape.max_rows,
+                whole=features.whole,
+            ),
             self.objective.planned,
             fit.budget,
             fit.unit,

@@ -1,5 +1,7 @@
 """Declared columns as cells: of a number the part of its range that it is in, of a level itself.
 
+A column of at most 256 whole numbers has a cell for each of them.
+
 Each cell is a function of its value alone, to the last bit.
 """
 
@@ -70,17 +72,28 @@ class CellFeatures(FeatureMap):
         )
 
     @property
+    def whole(self) -> tuple[tuple[int, int], ...]:
+        """Which columns have a cell for each whole number, and how many."""
+        counts = enumerate(map(count_whole, self.columns))
+        return tuple((place, count) for place, count in counts if count is not None)
+
+    @property
     def ends(self) -> Integers:
         """Where the cells of each column end, if those of all columns stand one after another."""
-        return np.cumsum(Marginals(self.levels).cells)
+        return np.cumsum(self._marginals.cells)
 
     @property
     def region(self) -> ConvexSet:  # type: ignore[override]
-        return Marginals(self.levels).bounds.features
+        return self._marginals.bounds.features
+
+    @cached_property
+    def _marginals(self) -> Marginals:
+        return Marginals(self.levels, whole=self.whole)
 
     @property
     def facts(self) -> tuple[Fact, ...]:  # type: ignore[override]
-        cells = f"the cell of each value: {2**DEPTH} for numbers, one for each level"
+        each = "whole number or level" if self.whole else "level"
+        cells = f"the cell of each value: {2**DEPTH} for numbers, one for each {each}"
         told = tuple(fact for fact in self._declared.facts if fact.what != "features")
         return (*told, Fact("features", cells, Origin.CHOSEN))
 
@@ -154,6 +167,8 @@ def place(column: Column, values: Cells) -> Integers:
     --------
     >>> place(Numeric(0, 256), np.array([0.0, 1.0, 255.9, 256.0, np.inf, np.nan])).tolist()
     [0, 1, 255, 255, 255, 256]
+    >>> place(Numeric(1, 5, whole=True), np.array([1.0, 2.4, 2.5, 9.0, np.nan])).tolist()
+    [0, 1, 2, 4, 5]
     >>> place(Category(["no", "yes"]), np.array(["yes", "maybe"])).tolist()
     [1, 2]
     """
@@ -165,12 +180,38 @@ def place(column: Column, values: Cells) -> Integers:
     numbers = read_numbers(values)
     if column.fill is not None:
         numbers = np.where(np.isfinite(numbers), numbers, column.fill)
-    return place_numbers(numbers, column.low, column.high, DEPTH)
+    count = count_whole(column)
+    if count is None:
+        return place_numbers(numbers, column.low, column.high, DEPTH)
+    is_missing = np.isnan(numbers)
+    inside = np.clip(np.where(is_missing, column.low, numbers), column.low, column.high)
+    below = np.floor(inside)
+    nearest = below + (inside - below >= 0.5) - column.low
+    return np.where(is_missing, count, nearest).astype(np.int64)
+
+
+def count_whole(column: Column) -> int | None:
+    """Return how many whole numbers have a cell each; None where cells are parts of a range.
+
+    Examples
+    --------
+    >>> count_whole(Numeric(18, 100, whole=True)), count_whole(Numeric(0, 256, whole=True))
+    (83, None)
+    """
+    if not (isinstance(column, Numeric) and column.whole):
+        return None
+    count = int(column.high - column.low) + 1
+    return count if count <= 2**DEPTH else None
 
 
 def edges_of(column: Numeric) -> Vector:
-    """Return where the cells of a column of numbers begin and end, its range included."""
-    return np.concatenate([[column.low], even_edges(column.low, column.high, DEPTH), [column.high]])
+    """Return where the cells of a column of numbers begin and end, its range included.
+
+    Those of whole numbers meet half way between them.
+    """
+    low, high, count = column.low, column.high, count_whole(column)
+    inner = even_edges(low, high, DEPTH) if count is None else low + np.arange(count - 1) + 0.5
+    return np.concatenate([[low], inner, [high]])
 
 
 def _count(cells: Any) -> int:

@@ -25,7 +25,8 @@ class Marginals(Question):
 
     A row holds one whole number for each column, the cell that its value is in, which may depend
     on that row alone. A column of numbers has 2**depth cells of equal width, from left to right,
-    and one more, the last, for values that are missing. A category has a cell for each declared
+    and one more, the last, for values that are missing. If its numbers are whole, and no more than
+    those cells, it has a cell for each of them instead. A category has a cell for each declared
     level, and one more, the last, for anything else.
 
     Parameters
@@ -39,6 +40,8 @@ class Marginals(Question):
         How often the range of a column of numbers is halved, at most 16.
     max_rows
         A public bound on the number of rows.
+    whole
+        Columns of whole numbers: the place of each, and how many values it has, at least two.
 
     Attributes
     ----------
@@ -51,14 +54,15 @@ class Marginals(Question):
     >>> question = Marginals([None, 3])
     >>> question.bounds.features
     Box(lower=(0.0, 0.0), upper=(256.0, 3.0))
-    >>> question.cells
-    (257, 4)
+    >>> question.cells, Marginals([None, 3], whole=[(0, 10)]).cells
+    ((257, 4), (11, 4))
     """
 
     levels: tuple[int | None, ...]
     labels: Labels | None = None
     depth: int = 8
     max_rows: int = MOST_ROWS
+    whole: tuple[tuple[int, int], ...] = ()
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +79,13 @@ class Marginals(Question):
         object.__setattr__(self, "depth", int(self.depth))
         if not (self.labels is None or isinstance(self.labels, LabelSet | Interval)):
             raise InputError("labels must be a LabelSet or an Interval, or None.")
+        object.__setattr__(self, "whole", tuple((int(at), int(count)) for at, count in self.whole))
+        if sorted({at for at, _ in self.whole}) != [at for at, _ in self.whole]:
+            raise InputError("whole must list columns in their order, each of them once.")
+        for place, count in self.whole:
+            _checks.whole(whole=count, at_least=2, at_most=2**self.depth)
+            if not 0 <= place < len(plain) or plain[place] is not None:
+                raise InputError(f"whole must name columns of numbers; {place} is another.")
         if sum(self.cells) > MOST_NUMBERS:
             raise InputError(f"columns must have at most {MOST_NUMBERS:,} cells together.")
         last = [cells - 1 for cells in self.cells]
@@ -86,7 +97,11 @@ class Marginals(Question):
     @property
     def cells(self) -> tuple[int, ...]:
         """How many cells each column has, that of missing values or anything else included."""
-        return tuple(1 + (2**self.depth if count is None else count) for count in self.levels)
+        values, most = dict(self.whole), 2**self.depth
+        return tuple(
+            1 + (values.get(place, most) if count is None else count)
+            for place, count in enumerate(self.levels)
+        )
 
     @property
     def numeric(self) -> int:
