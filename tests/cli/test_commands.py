@@ -333,13 +333,16 @@ def test_a_schema_that_protects_a_person_says_how_many_rows_one_has(place):
     text = schema.read_text()
     schema.write_text(text.replace("rows_per_person = 1\n", ""))
     result = run(place, FIT)
-    assert (result.code, "Declare rows_per_person = 1, or more" in result.error) == (2, True)
+    assert (result.code, "Declare rows_per_person = 1 if none has more" in result.error) == (
+        2,
+        True,
+    )
     assert Ledger(place / "patients.db").history() == ()
     schema.write_text(text.replace("rows_per_person = 1\n", "rows_per_person = 7\n"))
     create = "ledger create seven.db --epsilon 100 --rows-per-person 7 --protects"
     run(place, [*create.split(), "one patient"])
     assert run(place, FIT.replace("patients.db", "seven.db")).code == 0
-    assert "has at most 7 records" in run(place, "card model").output
+    assert "one patient has at most so many" in run(place, "card model").output
     (entry,) = Ledger(place / "seven.db").history()
     assert entry.epsilon > 7 * 0.5 > entry.guarantee.epsilon()
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 
 import pytest
 import sqlalchemy as sql
 
-from discreet.errors import BudgetExceeded, InputError
+from discreet.errors import BudgetExceeded, InputError, UnitMismatch
 from discreet.ledger import Ledger, MemoryLedger
 from discreet.ledger.account import Account
 from discreet.ledger.durable.sql_tables import BOOKS, DATASETS
@@ -179,3 +180,103 @@ def test_what_is_left_for_persons_is_admitted_pure_gaussian_or_as_a_point(budget
         fresh = MemoryLedger(budget, rows_per_person=rows)
         fresh.charge(Guarantee(Pure(spent), UNIT))
         fresh.charge(Guarantee(profile, UNIT, quoted_delta=1e-9))
+
+
+PERSONS = ["add_remove_person", "replace_person"]
+RECORDS = ["add_remove", "replace", "zero_out"]
+
+
+def promise(unit, epsilon=0.5):
+    return Guarantee(Pure(epsilon), unit)
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+@pytest.mark.parametrize(
+    ("kept", "released"),
+    [(kept, released) for kept in (*PERSONS, *RECORDS) for released in (*PERSONS, *RECORDS)],
+)
+def test_a_ledger_protects_persons_or_records_and_refuses_the_other(tmp_path, kind, kept, released):
+    ledger = make(kind, tmp_path, unit=kept)
+    if kept == released:
+        ledger.charge(promise(released))
+        assert ledger.spent(0.0) == 0.5
+        return
+    with pytest.raises(UnitMismatch, match=f"protects the unit '{kept}'"):
+        ledger.charge(promise(released))
+    assert not ledger.history()
+
+
+def test_a_refusal_between_persons_and_records_says_why():
+    with pytest.raises(UnitMismatch, match="not promised of a person with several: fit with unit="):
+        MemoryLedger(Budget(1.0), "add_remove_person").charge(promise("add_remove"))
+    with pytest.raises(UnitMismatch, match="Persons and single records do not add up"):
+        MemoryLedger(Budget(1.0), "add_remove").charge(promise("add_remove_person"))
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_releases_with_any_number_of_records_of_a_person_add_up_in_one_ledger(tmp_path, kind):
+    """Each is about the same neighbours, however it bounds what a person contributes."""
+    ledger = make(kind, tmp_path, unit="add_remove_person")
+    facts = ("each person counts once, shared among their records", "at most 3 records are used")
+    for fact in facts:
+        ledger.charge(
+            Guarantee(Gaussian(0.1), "add_remove_person", public_facts=(fact,), quoted_delta=1e-7)
+        )
+    assert ledger.spent(1e-7) == pytest.approx(Gaussian(0.1 * math.sqrt(2)).epsilon(1e-7), rel=1e-6)
+    assert ledger.total().public_facts == facts
+
+
+@pytest.mark.parametrize("unit", PERSONS)
+def test_a_unit_of_persons_has_neither_parts_nor_a_number_of_records(tmp_path, unit):
+    with pytest.raises(InputError, match="may lie in several parts"):
+        Ledger.create(tmp_path / "p.db", Budget(1.0), unit=unit, parts=["a", "b"])
+    with pytest.raises(InputError, match="all records of a person, however many"):
+        Ledger.create(tmp_path / "p.db", Budget(1.0), unit=unit, rows_per_person=2)
+    with pytest.raises(InputError, match="all records of a person, however many"):
+        MemoryLedger(Budget(1.0), unit, rows_per_person=2)
+
+
+def test_patients_and_households_are_different_units(tmp_path):
+    path = tmp_path / "p.db"
+    made = Ledger.create(path, Budget(1.0), unit="add_remove_person", person="patient")
+    assert (made.protects, Ledger(path).declared.person) == ("one person", "patient")
+    assert made.verify().is_sound
+    Ledger(path).check_declaration("the schema", "add_remove_person", "one person", 3, "patient")
+    with pytest.raises(UnitMismatch, match="these are different units"):
+        made.check_declaration("the schema", "add_remove_person", "one person", None, "household")
+    with pytest.raises(UnitMismatch, match="these are different units"):
+        made.check_declaration("the schema", "add_remove_person", "one person", None)
+    with pytest.raises(InputError, match="is one person of this table"):
+        made.check_declaration("the schema", "add_remove_person", "one household", 1, "patient")
+    with pytest.raises(InputError, match="a column of ids is for a unit of persons"):
+        Ledger.create(tmp_path / "q.db", Budget(1.0), person="patient")
+
+
+def test_a_ledger_that_names_no_column_takes_any_whose_words_agree(tmp_path):
+    made = Ledger.create(tmp_path / "p.db", Budget(1.0), unit="replace_person")
+    made.check_declaration("the schema", "replace_person", "one person", None, "household")
+
+
+def test_a_ledger_of_rows_says_so_when_words_speak_of_something_else(tmp_path):
+    said = run(
+        tmp_path, shlex.split("ledger create p.db --epsilon 2 --protects 'one patient'")
+    ).output
+    assert "ROWS are counted, each as one patient" in said
+    assert "unit add_remove_person" in said
+    for name, options in enumerate(
+        (
+            "",
+            '--protects "one patient" --unit add_remove_person --person id',
+            '--protects "one patient" --rows-per-person 4',
+        )
+    ):
+        made = run(tmp_path, shlex.split(f"ledger create {name}.db --epsilon 2 {options}"))
+        assert made.code == 0
+        assert "ROWS" not in made.output
+
+
+def test_a_ledger_of_persons_shows_its_column(tmp_path):
+    run(tmp_path, "ledger create p.db --epsilon 2 --unit add_remove_person --person id")
+    shown = run(tmp_path, "ledger show p.db").output
+    assert "protects one person (unit add_remove_person, a person is whoever shares a value of id)"\
+        in shown  # fmt: skip

@@ -22,7 +22,7 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.objective_perturbation import _gaussian_profile
 from discreet.mechanisms.one_vs_rest import OneVsRestPlan
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, ShiftedGaussian
 from discreet.questions.problem import Problem

@@ -16,8 +16,10 @@ from discreet.privacy import (
     Pure,
     ShiftedGaussian,
     WithinDistance,
+    ZeroConcentrated,
     group_delta,
     group_epsilon,
+    group_profile,
 )
 from discreet.privacy import group as module
 
@@ -43,6 +45,39 @@ def test_the_chain_is_never_below_the_truth_and_near_it(one, size):
     for delta in (1e-3, 1e-6, 1e-9):
         found = float(points[np.flatnonzero(deltas <= delta)[0]])
         assert found == pytest.approx(truth.epsilon(delta), rel=5e-3)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("one", [Gaussian(0.2), Laplace(0.3)], ids=repr)
+def test_between_two_points_of_the_grid_the_chain_is_not_below_the_truth_either(one, size):
+    # A chord of the trade-off curve, which is concave, would be.
+    points, deltas = module._curve(one, size)
+    between = (points[1:] + points[:-1]) / 2
+    truth = Gaussian(0.2 * size) if isinstance(one, Gaussian) else Laplace(0.3 * size)
+    assert np.all(module._on_chord(points, deltas, between) * (1 + 1e-8) >= truth.deltas(between))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "one", [Laplace(0.3), BoundedRange(0.3), BoundedRange(0.1, 30, is_pure=False)], ids=repr
+)
+def test_closed_forms_are_never_above_the_chain_of_neighbours(one, size):
+    points, deltas = module._curve(one, size)
+    closed = module._closed_form(one, size)
+    assert closed is not None
+    assert np.all(closed.deltas(points) <= deltas * (1 + 1e-6))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_group_under_concentrated_privacy_is_promised_what_gaussian_noise_keeps(size):
+    found = group_profile(ZeroConcentrated(0.02), size, 1e-6)
+    assert found.rdp([2.0, 8.0]) == pytest.approx(Gaussian(0.2 * size).rdp([2.0, 8.0]), rel=1e-6)
+    assert np.all(found.deltas([0.5, 2.0, 6.0]) >= Gaussian(0.2 * size).deltas([0.5, 2.0, 6.0]))
+
+
+@pytest.mark.parametrize("one", [Laplace(1e99), BoundedRange(1e99), ZeroConcentrated(1e99)])
+def test_a_group_far_too_large_for_a_closed_form_has_a_profile_all_the_same(one):
+    assert group_epsilon(one, 100, 1e-6) > 1e100
 
 
 def test_an_equal_split_is_not_the_best_of_all():

@@ -155,7 +155,7 @@ def test_several_records_of_one_patient_are_the_headline():
     assert group["epsilon"] == pytest.approx(Gaussian(3 * mu).epsilon(1e-6), rel=1e-6)
     said = shown.markdown()
     top = said[: said.index("##")]
-    assert "one patient, who the data owner says has at most 3 records" in top
+    assert "3 records together (the data owner says that one patient has at most so many)" in top
     assert "epsilon for 3 records together" in top
     assert in_three_digits(group["epsilon"]) in top
     assert "| 1 | epsilon" not in top
@@ -165,6 +165,45 @@ def test_several_records_of_one_patient_are_the_headline():
     ]
     with pytest.raises(InputError, match="words of this card do not agree"):
         Card.from_json(json.dumps(document))
+
+
+def of_unit(unit, **about):
+    promise = Guarantee(Gaussian(0.2), unit, quoted_delta=1e-6)
+    return card(Release(1.0, promise, "gaussian_sum", 0, "0.1"), about=about)
+
+
+@pytest.mark.parametrize("unit", ["add_remove_person", "replace_person"])
+@pytest.mark.parametrize("named", [{}, {"protects": "one patient"}])
+def test_a_headline_speaks_of_a_person_if_the_unit_is_one(unit, named):
+    shown = of_unit(unit, **named)
+    said = shown.markdown()
+    top = said[: said.index("##")]
+    assert f"all records of {named.get('protects', 'one person')}" in top
+    assert in_three_digits(Gaussian(0.2).epsilon(1e-6)) in top
+    assert "People who share an id, and one person under two ids, are not what" in said
+    assert Card.from_json(shown.to_json()) == shown
+    assert "one record" not in top
+    for of_a_record in ("Someone with several", "| records |", "repeated entries"):
+        assert of_a_record not in said  # no epsilon of a record beside that of a person
+    assert "| persons | epsilon |" in said
+
+
+@pytest.mark.parametrize("unit", ["add_remove", "replace", "zero_out"])
+@pytest.mark.parametrize("rows", [None, 1, 3])
+def test_where_the_unit_is_a_record_the_headline_speaks_of_records(unit, rows):
+    said = of_unit(unit, protects="one patient", rows_per_person=rows).markdown()
+    protected = said.splitlines()[4]
+    assert re.match(r"\* \*\*Protected:\*\* (one record|3 records together)", protected)
+    table = said[said.index("Someone with several records") :].split("\n\n")[1]
+    shown = [line.split(" | ")[0].strip("| ") for line in table.splitlines()[2:]]
+    assert shown == ["1", "2", *(["3"] if rows == 3 else []), "5", "10"]
+    assert "nothing is promised beyond, to whoever has more" in said
+    assert ("with how many records, is not protected" in said) == (unit == "replace")
+
+
+def test_a_number_of_records_has_no_place_where_the_unit_is_a_person():
+    with pytest.raises(InputError, match="protects all records of a person"):
+        of_unit("add_remove_person", rows_per_person=3)
 
 
 @pytest.mark.parametrize("rows", [0, 1.5, "one", 5000])

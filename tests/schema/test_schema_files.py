@@ -64,13 +64,16 @@ def targets(draw):
 def schemas(draw):
     names = draw(some.lists(NAMES, min_size=2, max_size=6, unique=True))
     target = draw(targets().filter(lambda target: target.name not in names))
+    is_of_persons = draw(some.booleans())
+    units = [f"{unit}_person" if is_of_persons else unit for unit in ("add_remove", "replace")]
     return Schema(
         {name: draw(columns()) for name in names[1:]},
         target,
         name=draw(TEXT),
         protects=draw(TEXT),
-        unit=draw(some.sampled_from(["add_remove", "replace"])),
-        ignored=tuple(names[:1]),
+        unit=draw(some.sampled_from([*units, "auto"])),
+        ignored=() if is_of_persons else tuple(names[:1]),
+        person=names[0] if is_of_persons else None,
         epsilon=draw(some.none() | some.floats(1e-3, 100)),
         delta=draw(some.none() | some.floats(0, 0.1)),
         mechanism=draw(some.sampled_from(["auto", "output_perturbation"])),
@@ -289,3 +292,38 @@ def test_a_schema_may_be_read_from_either_kind_of_file(tmp_path):
     assert read(tmp_path / "schema.csv") == parse(SCHEMA)
     with pytest.raises(InputError, match=r"a TOML file \(.toml\), or a spreadsheet \(.csv\)"):
         read(tmp_path / "schema.xlsx")
+
+
+def with_data(text):
+    """Return a schema with other lines under [data]."""
+    return parse(f"[data]\n{text}\n{SCHEMA[SCHEMA.index('[target]') :]}")
+
+
+def test_who_names_a_column_of_ids_protects_persons():
+    schema = with_data('person = "patient_id"')
+    assert (schema.unit, schema.protects) == ("add_remove_person", "one person")
+    assert schema.contributions() == {}
+    schema.check_promise()  # however many rows one has
+    assert "patient_id" not in schema.declared_columns()
+    few = with_data('person = "patient_id"\nunit = "replace_person"\nrows_per_person = 3')
+    assert few.unit == "replace_person"
+    assert few.contributions() == {"contributions": "cap", "rows_per_person": 3}
+    assert with_data("rows_per_person = 3").contributions() == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('unit = "add_remove_person"', "whose row each is must be declared"),
+        ('person = "patient_id"\nunit = "replace"', "protects rows, whosever they are"),
+        ('person = "patient_id"\nignored = ["patient_id"]', "that is nothing else"),
+        ('person = "age"', "that is nothing else"),
+        ('person = "back"', "that is nothing else"),
+        ('person = ""', "that is nothing else"),
+        ("person = 3", "person must be text"),
+        ('person = "patient_id"\nunit = "person"', "unit must be one of"),
+    ],
+)
+def test_a_column_of_ids_and_a_unit_agree(text, problem):
+    with pytest.raises(InputError, match=problem):
+        with_data(text)

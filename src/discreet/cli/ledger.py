@@ -38,7 +38,7 @@ def create(
     ] = 1e-6,
     dataset: Annotated[str, typer.Option(help="A name for the data.")] = "data",
     protects: Annotated[
-        str, typer.Option(help="What one record is, in plain words.")
+        str, typer.Option(help="What one record is, or one person, in plain words.")
     ] = "one record",
     rows_per_person: Annotated[
         int, typer.Option(help="How many records one person has at most; charged together.")
@@ -46,9 +46,14 @@ def create(
     unit: Annotated[
         str,
         typer.Option(
-            help="Neighbouring data sets: add_remove or replace one record; streams: zero_out."
+            help="Neighbouring data sets: add_remove or replace one record; add_remove_person or "
+            "replace_person with all their records; streams: zero_out."
         ),
     ] = "add_remove",
+    person: Annotated[
+        str,
+        typer.Option(help="The column of ids, for a unit of persons; schemas must name the same."),
+    ] = "",
     part: Annotated[
         list[str] | None,
         typer.Option(help="A disjoint part of the data; repeat it for each part."),
@@ -62,7 +67,8 @@ def create(
 
     Example:
 
-        discreet ledger create patients.db --epsilon 3 --delta 1e-6 --protects "one patient"
+        discreet ledger create patients.db --epsilon 3 --protects "one patient" \\
+            --unit add_remove_person --person patient_id
     """
     from discreet.ledger import Ledger  # slow to import
     from discreet.privacy import Budget
@@ -76,6 +82,7 @@ def create(
         protects=protects,
         parts=part or (),
         rows_per_person=rows_per_person,
+        person=person,
         notes=notes,
     )
     declared = made.declared
@@ -83,7 +90,7 @@ def create(
     print_result(
         f"Created the ledger of {declared.name!r} in {made.place}: releases about "
         f"{declared.protects} may spend epsilon = {up(epsilon)} at delta = {delta:g} in all."
-        f"{only_pure}",
+        f"{only_pure} {declared.caution()}".rstrip(),
         {"ledger": made.place, **asdict(declared)},
         as_json=as_json,
     )
@@ -186,6 +193,8 @@ def _describe(found: dict[str, Any], *, verbose: bool) -> str:
 
 
 def _persons(found: dict[str, Any]) -> str:
+    if found["person"]:
+        return f", a person is whoever shares a value of {found['person']}"
     rows = found["rows_per_person"]
     return "" if rows == 1 else f", charged for {rows} records together"
 

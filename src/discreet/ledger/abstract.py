@@ -155,7 +155,10 @@ def check_end(state: State) -> None:
 
 
 def check_rows_per_person(ledger: AbstractLedger, source: str, said: int | None) -> None:
-    """Refuse a number of records of one person that is not the one that a ledger charges for."""
+    """Refuse a number of records of one person that is not the one that a ledger charges for.
+
+    Of a ledger whose unit is a record: one whose unit is a person charges for however many.
+    """
     if None not in (said, ledger.rows_per_person) and said != ledger.rows_per_person:
         raise InputError(
             f"the ledger charges for at most {ledger.rows_per_person} records of one person, "

@@ -13,9 +13,13 @@ for every part, a filter admits the charges to that part and to the whole. A *re
 leave one part and enter another, and change the number of records in both, which the guarantees of
 that unit do not cover; so parts need the unit ``add_remove``.
 
-**Persons.** If somebody has up to k records, all of them change together, and what stands against
-the budget is what a release promises a group of k (:mod:`discreet.privacy.group`). Those records
-may lie in several parts, so parts need persons of one record.
+**Persons.** If the unit is a person, releases with any number of records of each, capped or shared,
+add up: all of them are about the same two tables, with and without all that one person contributed.
+What is promised of one record says nothing of these, and is refused.
+
+If the unit is a record and somebody has up to k of them, all of them change together, and what
+stands against the budget is what a release promises a group of k (:mod:`discreet.privacy.group`).
+In either case a person's records may lie in several parts, so parts need persons of one record.
 """
 
 from __future__ import annotations
@@ -101,15 +105,22 @@ class Account:
         if not budget.is_private:
             raise InputError("a ledger needs a finite epsilon; use ledger=None to charge none.")
         self.budget, self.unit, self.parts = budget, unit_named(unit), _names(parts)
+        _checks.whole(rows_per_person=rows_per_person, at_least=1, at_most=MOST_RECORDS)
+        self.rows_per_person = int(rows_per_person)
+        is_of_persons = self.unit.protects_persons
+        if is_of_persons and self.rows_per_person > 1:
+            raise InputError(
+                f"the unit {self.unit.name!r} protects all records of a person, however many; "
+                "leave rows_per_person out. How many of them are used, each fit says."
+            )
+        if self.parts and (is_of_persons or self.rows_per_person > 1):
+            instead = "the unit 'add_remove'" if is_of_persons else "rows_per_person=1"
+            raise InputError(
+                f"parts need {instead}: the records of one person may lie in several parts."
+            )
         if self.parts and self.unit != AddRemoveOne():
             raise InputError(
                 "parts need the unit 'add_remove': a replaced record may change two of them."
-            )
-        _checks.whole(rows_per_person=rows_per_person, at_least=1, at_most=MOST_RECORDS)
-        self.rows_per_person = int(rows_per_person)
-        if self.parts and self.rows_per_person > 1:
-            raise InputError(
-                "parts need rows_per_person=1: the records of one person may lie in several parts."
             )
         self._filters: tuple[Filter, ...] = filters_for(budget)
 
@@ -119,7 +130,7 @@ class Account:
         if guarantee.unit != self.unit:
             raise UnitMismatch(
                 f"this ledger protects the unit {self.unit.name!r}; the release protects "
-                f"{guarantee.unit.name!r}. Plan it for the ledger's unit."
+                f"{guarantee.unit.name!r}. {_why_not(guarantee.unit, self.unit)}"
             )
         if not guarantee.is_private:
             raise RehearsalRefused(
@@ -306,6 +317,21 @@ class Account:
         short = float(f"{low:.12g}")  # what is meant: 0.9 after 0.1 of 1
         found = _round_down(short if short > low and is_admitted(short) else low)
         return found if is_admitted(found) else low
+
+
+def _why_not(released: Unit, kept: Unit) -> str:
+    """Say why a release about one unit is not charged to a ledger of another, and what to do."""
+    if released.protects_persons == kept.protects_persons:
+        return "Plan it for the ledger's unit."
+    if kept.protects_persons:
+        return (
+            "What is promised of one record is not promised of a person with several: fit with "
+            f"unit={kept.name!r} and groups=, the ids of the persons."
+        )
+    return (
+        "Persons and single records do not add up: fit with the ledger's unit, or create a ledger "
+        f"with the unit {released.name!r}."
+    )
 
 
 def _gaussian_at(delta: float) -> Callable[[float], Profile]:

@@ -166,7 +166,8 @@ class MemoryLedger(InMemory):
     unit
         Who is protected: every release must protect the same.
     rows_per_person
-        How many records one person has at most: a release is charged as it protects so many.
+        How many records one person has at most: a release is charged as it protects so many. A
+        unit of persons needs no such number.
 
     Examples
     --------

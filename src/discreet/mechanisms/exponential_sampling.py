@@ -27,7 +27,7 @@ from discreet.mechanisms.sampling.sampled_model import (
     span_of_columns,
 )
 from discreet.mechanisms.sampling.subset_choice import plan_subset
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,

@@ -29,7 +29,7 @@ from discreet.mechanisms.sampling.sampled_model import (
     plan_without_noise,
     rate_of,
 )
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Pure, Unit
 from discreet.questions import Question

@@ -23,7 +23,7 @@ from discreet.mechanisms.base import (
     accepts_slopes,
     grid_tolerances,
 )
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.mechanisms.summing.batches import AllRows, Batches, FixedBatches, batches_at
 from discreet.mechanisms.summing.gradient_sums import GradientProblem, GradientSums, sums_of
 from discreet.mechanisms.summing.schedule import Schedule, least_multiplier

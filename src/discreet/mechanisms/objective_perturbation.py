@@ -34,7 +34,8 @@ from discreet.mechanisms.minimising.many_terms import WIDEST, solve_many
 from discreet.mechanisms.minimising.mask import Mask, far_margin, gaussian_mask, laplace_mask
 from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
-from discreet.mechanisms.share import LAWS, Share
+from discreet.mechanisms.share import LAWS
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,

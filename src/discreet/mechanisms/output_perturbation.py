@@ -25,7 +25,8 @@ from discreet.mechanisms.minimising.mask import Mask, far_margin, laplace_mask, 
 from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE, ExactMinimiser
-from discreet.mechanisms.share import LAWS, Share
+from discreet.mechanisms.share import LAWS
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import (
     Grid,
     Noise,

@@ -38,7 +38,7 @@ Shared = TypeVar("Shared", bound=BoundedQuestion)
 
 
 @dataclass(frozen=True)
-class Share(Generic[Shared]):
+class BudgetShare(Generic[Shared]):
     """A problem solved ``times`` over, beside what is released already, within one budget."""
 
     problem: Shared
@@ -87,8 +87,8 @@ class Share(Generic[Shared]):
     def smallest(
         self,
         law: str | None,
-        size: Callable[[Share[Shared], str], float],
-        plans: Mapping[str, Callable[[Share[Shared], str], Plan]],
+        size: Callable[[BudgetShare[Shared], str], float],
+        plans: Mapping[str, Callable[[BudgetShare[Shared], str], Plan]],
     ) -> Plan:
         """Plan with the law asked for, or with the one whose noise is smallest."""
         if law == "gaussian" and self.budget.delta == 0:

@@ -17,6 +17,7 @@ from discreet.privacy.shifted_gaussian import ShiftedGaussian
 from discreet.privacy.thresholded_laplace import ThresholdedLaplace
 from discreet.privacy.trial_law import TrialLaw
 from discreet.privacy.unit import (
+    ONE_PERSON,
     ONE_RECORD,
     AddRemoveOne,
     AddRemovePerson,
@@ -29,6 +30,7 @@ from discreet.privacy.unit import (
 from discreet.privacy.within_distance import WithinDistance, within
 
 __all__ = [
+    "ONE_PERSON",
     "ONE_RECORD",
     "ORDERS",
     "AddRemoveOne",

@@ -12,10 +12,15 @@ iterated trade-off function, and no profile alone says more. It is worked out on
 differences of points are points again, so nothing is interpolated on the way; in the end between
 points by a chord in :math:`e^\epsilon`, of which every profile is a convex function.
 
-*Gaussian.* Of :math:`\mu` it is :math:`k \mu`, exactly. If the computed law is within
+*Closed forms.* Shifts of Laplace noise add up, as do pure epsilons and the ranges of log ratios; of
+:math:`\rho`-zCDP it is :math:`k^2 \rho` (Bun and Steinke 2016, proposition 27). Gaussian noise of
+:math:`\mu` has :math:`k \mu`, exactly. If the computed law is within
 :math:`\tau` of a Gaussian one, made for each pair of neighbours anew perhaps, the best split has
 :math:`e_1 + \dots + e_i = i \epsilon / k - \mu^2 i (k - i) / 2 \le \epsilon`, so the distances add
 at most :math:`2 k e^\epsilon \tau`: less than a distance of :math:`2 k \tau` is charged.
+
+Any other profile is chained as it is, with its distance in every link: an allowance that was made
+for one pair of neighbours, as the ridge of ``adaptive_ridge``, need not hold for the ends.
 """
 
 from __future__ import annotations
@@ -28,8 +33,11 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Vector
+from discreet.privacy.bounded_range import BoundedRange
+from discreet.privacy.concentrated import ZeroConcentrated
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.guarantee import NoPrivacy
+from discreet.privacy.laplace import Laplace
 from discreet.privacy.profile import Profile
 from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.tabulated import tabulate
@@ -46,6 +54,9 @@ LEAST_DELTA = 1e-12
 
 ROUNDS = 3
 """How often the grid is made finer."""
+
+LARGEST = 1e100
+"""Parameter of a profile for a group; larger ones promise nothing."""
 
 STEEPEST = 600.0
 """Larger epsilons are not looked at: their exponential is no number any more."""
@@ -175,6 +186,13 @@ def _closed_form(profile: Profile, size: int) -> Profile | None:
         mu = math.nextafter(size * profile.ideal.mu, math.inf)
         distance = min(1.0, 2 * size * profile.distance)
         return within(Gaussian(mu), distance) if distance else Gaussian(mu)
+    match profile:
+        case Laplace(level=level) if size * level < LARGEST:
+            return Laplace(_times(size, level))
+        case BoundedRange(span=span, draws=draws, is_pure=is_pure) if size * span < LARGEST:
+            return BoundedRange(_times(size, span), draws, is_pure)
+        case ZeroConcentrated(rho=rho) if size**2 * rho < LARGEST:
+            return ZeroConcentrated(math.nextafter(size**2 * rho, math.inf))
     return None
 
 

@@ -12,6 +12,9 @@ from discreet.errors import InputError, InputTypeError
 ONE_RECORD = "one record"
 """What is protected if nobody says what a record is."""
 
+ONE_PERSON = "one person"
+"""What is protected if nobody says who it is."""
+
 
 class Unit(ABC):
     """The adjacency relation: which data sets are neighbours.
@@ -53,6 +56,11 @@ class Unit(ABC):
     def persons_are_public(self) -> bool:
         """Whether the number of persons is the same for all neighbours."""
         return False
+
+    def name_protected(self, words: str = ONE_RECORD) -> str:
+        """Return who is protected, in somebody's words; one person if these speak of none."""
+        is_unnamed = self.protects_persons and words in ("", ONE_RECORD)
+        return ONE_PERSON if is_unnamed else words
 
     @property
     def of_records(self) -> Unit:

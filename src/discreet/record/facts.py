@@ -175,6 +175,12 @@ def _declared_facts(bounds: Bounds, unit: Unit) -> Iterable[Fact]:
         yield Fact("intercept", constant, Origin.CHOSEN)
     if bounds.max_weight is not None:
         yield Fact("weights", f"from 0 to {number(bounds.max_weight)}", Origin.DECLARED)
+    if bounds.person is not None:
+        yield Fact(
+            "persons", f"{bounds.person.words}; records without an id are not", Origin.CHOSEN
+        )
+    if unit.persons_are_public:
+        yield Fact("number of persons", "it is public", Origin.FOUND)
     if unit.rows_are_public:
         yield Fact("records", "their number", Origin.FOUND)
     else:
@@ -204,6 +210,8 @@ def limits_in_words(bounds: Bounds) -> str:
     'at least one, at most 10 (of more, which are outside the promise, the first 10 are used...)'
     """
     most = f"{bounds.max_rows:,}"
+    if bounds.person is not None:
+        return f"at most {most} (more are outside the promise)"
     return (
         f"at least one, at most {most} (of more, which are outside the promise, the first {most} "
         "are used, and one is protected as two would be)"

@@ -27,7 +27,7 @@ from discreet.report.tradeoff import ROUNDING, Tradeoff, tradeoff_through
 
 DELTAS = (1e-3, 1e-5, 1e-6, 1e-9, 1e-12)
 PRIORS = (0.01, 0.1, 0.5, 0.9)
-GROUPS = (2, 4, 10)
+GROUPS = (2, 5, 10)
 
 EXCEPTION = 1e-6
 """How often a bound on beliefs may fail, unless the quoted delta asks for more."""
@@ -62,7 +62,7 @@ def numbers_of(guarantee: Guarantee, group: int = 1) -> Json:
     >>> found["quoted"], round(found["best_guess"], 4)
     ({'epsilon': 1.0, 'delta': 0.0}, 0.7311)
     >>> [group["epsilon"] for group in found["groups"]]
-    [2.0, 4.0, 10.0]
+    [2.0, 5.0, 10.0]
     """
     profile = guarantee.profile
     if not profile.is_private:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from discreet._types import Json
 from discreet.ledger.allowance import ANY, Allowance
-from discreet.privacy import ONE_RECORD, Budget
+from discreet.privacy import ONE_PERSON, ONE_RECORD, Budget, Unit, unit_named
 from discreet.privacy.guarantee import down_to_three_digits
 from discreet.privacy.guarantee import in_three_digits as up
 from discreet.report.card_shapes import describe_shape
@@ -184,22 +184,21 @@ def _particulars(document: Json) -> tuple[tuple[str, str], ...]:
     if account is not None:
         pairs.append(("Charged", f"{account['charged'][:10]}, entry {ledger['entry']}"))
     if document["status"]["is_private"]:
-        pairs.append(("Protected", name_protected(about)))
+        pairs.append(("Protected", _name_protected(document)))
     return tuple(pairs)
 
 
 def _promise_blocks(document: Json) -> list[Block]:
-    """Return the promise to whoever is protected: one record, or all that one person has."""
+    """Return the promise to whoever is protected: one person, one record, or several together."""
     numbers, about = document["numbers"], document["about"]
     rows = about.get("rows_per_person") or 1
     groups = {group["size"]: group for group in numbers["groups"]}
     one = numbers["quoted"] | {"best_guess": numbers["best_guess"]} if rows == 1 else groups[rows]
     epsilon = "no bound" if one["epsilon"] is None else up(one["epsilon"])
     of = "" if rows == 1 else f" for {rows} records together"
-    is_replace = document["protection"]["unit"] == "replace"
-    whom = name_protected(about)
+    whom = _name_protected(document)
     prior = f"it is equally likely that the data do or do not hold {whom}"
-    if is_replace:
+    if _unit(document).is_replace:
         prior = f"two values of {whom} are equally likely"
     best = _percent_up(one["best_guess"])
     blocks: list[Block] = [
@@ -222,13 +221,20 @@ def _promise_blocks(document: Json) -> list[Block]:
     return blocks
 
 
-def name_protected(about: Json) -> str:
-    """Say what is protected: one record, and whoever the owner of the data says that it is."""
+def _unit(document: Json) -> Unit:
+    return unit_named(document["protection"]["unit"])
+
+
+def _name_protected(document: Json) -> str:
+    """Say what is protected: a person if the unit is one; else records, and whose they are said."""
+    about, unit = document["about"], _unit(document)
     named = about["protects"].strip()
     rows = about.get("rows_per_person")
+    if unit.protects_persons:
+        return f"all records of {unit.name_protected(named)}"
     if rows is not None and rows > 1:
-        one = "one person" if named in ("", ONE_RECORD) else named
-        return f"{one}, who the data owner says has at most {rows} records"
+        one = ONE_PERSON if named in ("", ONE_RECORD) else named
+        return f"{rows} records together (the data owner says that {one} has at most so many)"
     if named in ("", ONE_RECORD) or rows is None:
         return ONE_RECORD
     return f"{ONE_RECORD}, which the data owner says is {named}"
@@ -250,7 +256,18 @@ def _reason_for_alarm(document: Json) -> str:
 ONE_ROW = (
     "One record means one row as given to fit. Whoever has several rows in that table, because "
     "rows were copied, resampled (oversampling, bootstrap) or collected repeatedly, is protected "
-    "as a group of so many records is, further down."
+    "as the table says; nothing is promised beyond, to whoever has more."
+)
+
+ONE_PERSON_IS = (
+    "A person is whoever shares a value of the column of ids, as given to fit, with however many "
+    "records. People who share an id, and one person under two ids, are not what is protected: "
+    "those are more, or less, than a person. Records without an id are not used."
+)
+
+EXCHANGED = (
+    " It is about what so many of their records say; whether somebody is in the data, and with how "
+    "many records, is not protected."
 )
 
 
@@ -260,22 +277,47 @@ def _protection_section(document: Json) -> Section:
     if document["status"]["is_private"]:
         blocks.append(
             Paragraph(
-                f"What is protected is {name_protected(about)}: {_change_in_words(document)} "
+                f"What is protected is {_name_protected(document)}: {_change_in_words(document)} "
                 "could not be noticed, beyond what the numbers of this card say, by anyone who "
                 "sees this result, whatever else they know."
             )
         )
-        if about["protects"] not in ("", ONE_RECORD) and about.get("rows_per_person") is None:
-            blocks.append(
-                Paragraph(
-                    f"The publisher speaks of {about['protects']}. How many records that is at "
-                    "most was not declared, so no more than one record is promised here."
-                )
-            )
-        blocks.append(Paragraph(ONE_ROW))
+        if _unit(document).protects_persons:
+            blocks.append(Paragraph(ONE_PERSON_IS))
+        else:
+            blocks += _blocks_on_several_records(document)
     if about["contact"]:
         blocks.append(Paragraph(f"Questions: {about['contact']}"))
     return Section("What is protected", tuple(blocks))
+
+
+def _blocks_on_several_records(document: Json) -> list[Block]:
+    """Say what one record is, and what is promised to someone with several."""
+    about, numbers, blocks = document["about"], document["numbers"], list[Block]()
+    if about["protects"] not in ("", ONE_RECORD) and about.get("rows_per_person") is None:
+        blocks.append(
+            Paragraph(
+                f"The publisher speaks of {about['protects']}. How many records that is at "
+                "most was not declared, so no more than one record is promised here."
+            )
+        )
+    blocks.append(Paragraph(ONE_ROW + (EXCHANGED if _unit(document).is_replace else "")))
+    one = numbers["quoted"] | {"size": 1, "best_guess": numbers["best_guess"]}
+    blocks.append(_group_table("Someone with several records", "records", one, numbers))
+    return blocks
+
+
+def _group_table(caption: str, of: str, one: Json | None, numbers: Json) -> TableBlock:
+    rows = tuple(
+        (
+            str(group["size"]),
+            "no bound" if group["epsilon"] is None else up(group["epsilon"]),
+            up(group["delta"]),
+            _percent_up(group["best_guess"]),
+        )
+        for group in ([] if one is None else [one]) + numbers["groups"]
+    )
+    return TableBlock(caption, (of, "epsilon", "delta", "best guess"), rows)
 
 
 def _change_in_words(document: Json) -> str:
@@ -293,11 +335,13 @@ def _attacker_section(document: Json) -> Section:
         if belief["exception"] > 0
         else ""
     )
-    is_replace = document["protection"]["unit"] == "replace"
+    unit = _unit(document)
+    one, says = ("person", "records say") if unit.protects_persons else ("record", "says")
+    owner = f"{one}'s" if unit.protects_persons else one
     doubt = (
-        "whether a certain record says one thing or another"
-        if is_replace
-        else "whether a certain record is in the data"
+        f"whether a certain {owner} {says} one thing or another"
+        if unit.is_replace
+        else f"whether a certain {one} is in the data"
     )
     blocks: list[Block] = []
     rows_each = document["about"].get("rows_per_person") or 1
@@ -305,7 +349,7 @@ def _attacker_section(document: Json) -> Section:
         blocks.append(
             Paragraph(
                 f"The beliefs and the curve here are about one record; {rows_each} records that "
-                "change together are among the groups, and on top."
+                "change together are in the table of several records, and on top."
             )
         )
     if even is not None:
@@ -323,7 +367,7 @@ def _attacker_section(document: Json) -> Section:
         )
         for one in belief["beliefs"]
     )
-    blocks.append(TableBlock("Beliefs about one record", ("before", "at least", "at most"), rows))
+    blocks.append(TableBlock(f"Beliefs about one {one}", ("before", "at least", "at most"), rows))
     blocks.append(
         Paragraph(
             "Whoever must guess which of two equally likely neighbours this result is from is "
@@ -339,35 +383,23 @@ def _attacker_section(document: Json) -> Section:
     blocks.append(
         CurveBlock(
             curve,
-            "Best attacks on one record. An attack that tells two neighbouring data sets apart "
+            f"Best attacks on one {one}. An attack that tells two neighbouring data sets apart "
             "with some share of false alarms misses at least the share that the curve shows. "
             "The dashed line is blind guessing; the closer the curve, the less can be learnt. "
             f"False alarms against misses, at least: {listed}.",
         )
     )
-    groups = tuple(
-        (
-            str(group["size"]),
-            "no bound" if group["epsilon"] is None else up(group["epsilon"]),
-            up(group["delta"]),
-            _percent_up(group["best_guess"]),
-        )
-        for group in numbers["groups"]
-    )
+    whole = "Families and households" if unit.protects_persons else "Families or repeated entries"
+    known = f"a {owner} {says}, if {'they are' if unit.protects_persons else 'it is'} known to be"
+    two = f" What {known} in the data, counts as two: one that goes and one that comes."
     blocks.append(
         Paragraph(
-            "Families, households or repeated entries are protected less, because all their "
-            "records change together."
-            + (
-                ""
-                if is_replace
-                else " What a record says, if it is known to be in the data, counts as two: one "
-                "that goes and one that comes."
-            )
+            f"{whole} are protected less, because all their records change together."
+            f"{'' if unit.is_replace else two}"
         )
     )
-    header = ("records", "epsilon", "delta", "best guess")
-    blocks.append(TableBlock("Groups of records", header, groups))
+    if unit.protects_persons:
+        blocks.append(_group_table("Groups of persons", "persons", None, numbers))
     return Section("What an attacker could still learn", tuple(blocks))
 
 

@@ -19,7 +19,7 @@ from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger, Allowance
 from discreet.ledger.abstract import check_rows_per_person
 from discreet.ledger.allowance import ANY
-from discreet.privacy import Guarantee
+from discreet.privacy import Guarantee, Unit
 from discreet.privacy.group import MOST_RECORDS
 from discreet.record import Release
 from discreet.report.card_scores import ScoresOfRelease, check_scores, document_of_scores
@@ -163,10 +163,11 @@ def card(
         Where it was paid for, to say how much of the budget is left.
     about
         What the release is about, in the publisher's words: a text, or a dict with any of
-        ``title``, ``description``, ``protects`` (what one record stands for), ``contact``, ``data``
-        (the name of the data set) and ``rows_per_person``: how many records one of those that
-        ``protects`` names has at most, as the owner of the data says. Without it no more than one
-        record is promised; with more than one the numbers of so many records come first.
+        ``title``, ``description``, ``protects`` (what one record stands for, or one person),
+        ``contact``, ``data`` (the name of the data set) and, if the unit is a record,
+        ``rows_per_person``: how many records one of those that ``protects`` names has at most, as
+        the owner of the data says. Without it no more than one record is promised; with more than
+        one the numbers of so many records come first.
     scores
         What :func:`discreet.metrics.private_score` returned for the model: a section shows them
         with 95 % intervals, and what was charged for them.
@@ -192,7 +193,7 @@ def card(
     _checks.instance(Release, release=release)
     theorem = theorem_of(release.mechanism)
     guarantee = replace(release.guarantee, profile=intern_profile(release.guarantee.profile))
-    said = _about(about, ledger)
+    said = _about(about, ledger, guarantee.unit)
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -237,7 +238,7 @@ def card(
     return Card(_json.dump(document, indent=2) + "\n")
 
 
-def _about(about: object, ledger: AbstractLedger | None) -> dict[str, Any]:
+def _about(about: object, ledger: AbstractLedger | None, unit: Unit) -> dict[str, Any]:
     said = {"description": about} if isinstance(about, str) else ({} if about is None else about)
     if not isinstance(said, Mapping):
         raise InputTypeError(
@@ -250,6 +251,11 @@ def _about(about: object, ledger: AbstractLedger | None) -> dict[str, Any]:
     texts, rows = {name: text for name, text in said.items() if name != ROWS}, said.get(ROWS)
     for name, text in texts.items():
         _checks.instance(str, **{f"about[{name!r}]": text})
+    if rows is not None and unit.protects_persons:
+        raise InputError(
+            f"this release protects all records of a person ({unit.name}); a number of records has "
+            "no place on its card. Leave rows_per_person out."
+        )
     if rows is not None:
         _checks.whole(rows_per_person=rows, at_least=1, at_most=MOST_RECORDS)
     if ledger is not None:
@@ -259,7 +265,8 @@ def _about(about: object, ledger: AbstractLedger | None) -> dict[str, Any]:
             rows = ledger.rows_per_person
     # ledgers in memory say neither
     known = {"protects": getattr(ledger, "protects", ""), "data": getattr(ledger, "dataset", "")}
-    return dict.fromkeys(ABOUT, "") | known | texts | {ROWS: None if rows is None else int(rows)}
+    found = dict.fromkeys(ABOUT, "") | known | texts | {ROWS: None if rows is None else int(rows)}
+    return found | {"protects": unit.name_protected(found["protects"])}
 
 
 def _ledger(release: Release, ledger: AbstractLedger | None) -> Json | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from discreet import _checks
 from discreet.data.kinds import TRUTHS
@@ -26,6 +27,9 @@ TASKS = (CLASSIFICATION, REGRESSION)
 
 NUMBER, CATEGORY = "number", "category"
 KINDS = (NUMBER, CATEGORY)
+
+PERSONS = "add_remove_person"
+"""The unit of a schema that says whose row each is."""
 
 EXACT_WHOLE = 2.0**53
 """Whole numbers beyond are not told apart."""
@@ -120,9 +124,11 @@ class Schema:
     name
         What the table is called.
     protects
-        In plain words, what one record is: "one patient".
+        In plain words, what one record is: "one visit"; or one person, if ``person`` is declared.
     unit
-        Which tables are neighbours: ``"add_remove"`` one record, or ``"replace"`` one.
+        Which tables are neighbours: ``"add_remove"`` one record, or ``"replace"`` one;
+        ``"add_remove_person"`` or ``"replace_person"``, with all of their records. By default the
+        first of these where ``person`` is declared, and ``"add_remove"`` elsewhere.
     ignored
         Columns that may be in a file and are never read.
     epsilon, delta
@@ -130,9 +136,13 @@ class Schema:
     mechanism, max_rows, expected_rows
         As for the estimators.
     rows_per_person
-        How many rows of the table one of those whom ``protects`` names may have at most, as the
-        owner of the data says; None if nobody said. A fit needs it, unless one record is all that
-        is protected.
+        If rows are protected, how many of them one of those whom ``protects`` names may have at
+        most, as the owner of the data says; a fit needs it, unless one record is all that is
+        protected. If persons are, how many rows of each are used at most; if nobody says, all are,
+        and share one weight.
+    person
+        The column of ids, which says whose row each is: then persons are protected, and not rows.
+        It is never used as a feature.
     source
         Where it was read from, for messages; it does not matter for equality.
 
@@ -144,15 +154,18 @@ class Schema:
     ...     Target("back", "classification", classes=(False, True)),
     ...     protects="one patient",
     ... )
-    >>> list(schema.declared_columns())
-    ['age', 'ward']
+    >>> list(schema.declared_columns()), schema.unit
+    (['age', 'ward'], 'add_remove')
+    >>> cost = Target("cost", "regression", range=(0, 1e6))
+    >>> Schema({"age": Numeric(18, 100)}, cost, person="patient_id").unit
+    'add_remove_person'
     """
 
     columns: Mapping[str, Column | Undeclared]
     target: Target
     name: str = "data"
     protects: str = ONE_RECORD
-    unit: str = "add_remove"
+    unit: str = "auto"
     ignored: tuple[str, ...] = ()
     epsilon: float | None = None
     delta: float | None = None
@@ -160,10 +173,11 @@ class Schema:
     max_rows: int | None = None
     expected_rows: int | None = None
     rows_per_person: int | None = None
+    person: str | None = None
     source: str = field(default="the schema", compare=False)
 
     def __post_init__(self) -> None:
-        unit_named(self.unit)
+        self._settle_unit()
         if not self.columns:
             raise InputError("a schema must declare at least one column under [columns].")
         for name, column in self.columns.items():
@@ -187,13 +201,51 @@ class Schema:
         if self.rows_per_person is not None:
             _checks.whole(rows_per_person=self.rows_per_person, at_least=1, at_most=MOST_RECORDS)
 
+    def _settle_unit(self) -> None:
+        """Protect persons if a column of ids is declared, and nothing else then."""
+        usual = "add_remove" if self.person is None else PERSONS
+        unit = unit_named(usual if self.unit == "auto" else self.unit)
+        object.__setattr__(self, "unit", unit.name)
+        object.__setattr__(self, "protects", unit.name_protected(self.protects))
+        if unit.protects_persons and self.person is None:
+            raise InputError(
+                f"the unit {unit.name!r} protects persons; whose row each is must be declared: "
+                'person = "patient_id", the name of the column of ids.'
+            )
+        if self.person is None:
+            return
+        if not unit.protects_persons:
+            raise InputError(
+                f"person = {self.person!r} says whose row each is, and the unit {unit.name!r} "
+                "protects rows, whosever they are. Leave the unit out to protect persons, or put "
+                "that column on the list of ignored ones to protect rows."
+            )
+        if self.person in (*self.columns, *self.ignored, self.target.name, ""):
+            raise InputError(
+                f"person = {self.person!r} must name a column of ids that is nothing else: not one "
+                "of the columns, not the target, not ignored. Take it off the other list."
+            )
+
+    @property
+    def protects_persons(self) -> bool:
+        """Whether all records of a person are protected, and not single records."""
+        return self.person is not None
+
+    def contributions(self) -> dict[str, Any]:
+        """Return what an estimator is told about the records of a person; nothing about records."""
+        if not self.protects_persons or self.rows_per_person is None:
+            return {}
+        return {"contributions": "cap", "rows_per_person": self.rows_per_person}
+
     def check_promise(self) -> None:
         """Refuse to promise more than one record if nobody says how many records that is."""
-        if self.protects == ONE_RECORD or self.rows_per_person is not None:
+        is_settled = self.protects_persons or self.rows_per_person is not None
+        if is_settled or self.protects == ONE_RECORD:
             return
         raise InputError(
             f"{self.source}: [data] protects {self.protects!r}; how many rows may belong to one? "
-            "Declare rows_per_person = 1, or more, or protect what a row is: "
+            "Declare rows_per_person = 1 if none has more; if some have, name the column of ids "
+            '(person = "patient_id"), or protect what a row is: '
             f'protects = "{ONE_RECORD}".'
         )
 

@@ -44,7 +44,7 @@ Made = TypeVar("Made")
 TABLES = ("data", "target", "columns", "privacy", "model")
 GROUPS = "group"
 OF_GROUP = ("columns", "type", "range", "missing", "whole", "categories")
-DATA = ("name", "protects", "rows_per_person", "unit", "ignored")
+DATA = ("name", "protects", "person", "rows_per_person", "unit", "ignored")
 TARGET = ("name", "task", "classes", "range")
 OF_NUMBER = ("type", "range", "missing", "whole", "public_bounds")
 OF_CATEGORY = ("type", "categories")
@@ -182,6 +182,7 @@ def _schema(document: dict[str, Any], source: str) -> Schema:
     for name, where, check in (
         ("name", data, _text),
         ("protects", data, _text),
+        ("person", data, _text),
         ("rows_per_person", data, _whole_number),
         ("unit", data, _text),
         ("ignored", data, _names),

@@ -52,10 +52,20 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
         yield ""
     yield "[data]"
     yield f"name = {_value(schema.name)}"
-    yield f"protects = {_value(schema.protects)}  # in plain words, what one record is"
+    of, one = (
+        ("used of each", "person") if schema.person is not None else ("there of one", "record")
+    )
+    yield f"protects = {_value(schema.protects)}  # in plain words, what one {one} is"
+    if schema.person is not None:
+        yield f"person = {_value(schema.person)}  # whose row each is: persons are protected"
     if schema.rows_per_person is not None:
-        yield f"rows_per_person = {schema.rows_per_person}  # at most so many rows belong to one"
-    yield f"unit = {_value(schema.unit)}  # neighbours: add_remove or replace one record"
+        yield f"rows_per_person = {schema.rows_per_person}  # at most so many rows are {of}"
+    units = (
+        "add_remove_person or replace_person"
+        if schema.person is not None
+        else ("add_remove or replace one record")
+    )
+    yield f"unit = {_value(schema.unit)}  # neighbours: {units}"
     yield f"ignored = {_list(schema.ignored)}  # columns that may be in a file and are never read"
     yield ""
     yield "[target]"

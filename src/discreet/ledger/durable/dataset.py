@@ -10,9 +10,10 @@ from discreet import _checks
 from discreet._types import Json
 from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Account
-from discreet.privacy import Budget, unit_named
+from discreet.privacy import ONE_RECORD, Budget, unit_named
 
-PERSONS = "rows_per_person"
+USUAL = {"rows_per_person": 1, "person": ""}
+"""What is not written down if nobody said otherwise, as in older ledgers."""
 
 LONGEST_TEXT = 10_000
 """Letters in a name, a note or a purpose."""
@@ -27,9 +28,9 @@ class DataSet:
     name
         What the data set is called in the ledger.
     unit
-        The name of the privacy unit, ``"add_remove"`` or ``"replace"``.
+        The name of the privacy unit, as ``"add_remove"`` or ``"add_remove_person"``.
     protects
-        What one record is, in words.
+        What one record is, or one person, in words.
     epsilon, delta
         What all releases together may spend.
     parts
@@ -41,7 +42,9 @@ class DataSet:
     key
         What tells this ledger from all others.
     rows_per_person
-        How many records one of those that are protected has at most.
+        How many records one of those that are protected has at most, if the unit is a record.
+    person
+        The column of ids that says whose record each is, if the unit is a person and it is known.
 
     Examples
     --------
@@ -61,14 +64,22 @@ class DataSet:
     opened_at: str = ""
     key: str = ""
     rows_per_person: int = 1
+    person: str = ""
 
     def __post_init__(self) -> None:
-        check_text(name=self.name, protects=self.protects, notes=self.notes)
+        check_text(name=self.name, protects=self.protects, notes=self.notes, person=self.person)
         if not self.name.strip() or not self.protects.strip():
             raise InputError("a data set needs a name, and words for what one record is.")
-        object.__setattr__(self, "unit", unit_named(self.unit).name)
+        if self.person and not self.account.unit.protects_persons:
+            raise InputError(
+                f"a column of ids is for a unit of persons; got the unit {self.unit!r}. Choose "
+                "'add_remove_person' or 'replace_person', or leave person out."
+            )
+        unit = unit_named(self.unit)
+        object.__setattr__(self, "unit", unit.name)
+        object.__setattr__(self, "protects", unit.name_protected(self.protects))
         object.__setattr__(self, "parts", self.account.parts)
-        object.__setattr__(self, PERSONS, self.account.rows_per_person)
+        object.__setattr__(self, "rows_per_person", self.account.rows_per_person)
 
     @property
     def budget(self) -> Budget:
@@ -79,18 +90,39 @@ class DataSet:
         """What decides about charges."""
         return Account(self.budget, self.unit, self.parts, self.rows_per_person)
 
+    def caution(self) -> str:
+        """Say that rows are counted where words speak of something else; empty if there is no need.
+
+        Examples
+        --------
+        >>> print(DataSet("patients", "add_remove", "one patient", 1.0, 1e-6).caution())
+        ROWS are counted, each as one patient: whoever has several is protected row by row, ...
+        >>> DataSet("patients", "add_remove_person", "one patient", 1.0, 1e-6).caution()
+        ''
+        """
+        is_said = self.account.unit.protects_persons or self.rows_per_person > 1
+        if is_said or self.protects == ONE_RECORD:
+            return ""
+        return (
+            f"ROWS are counted, each as {self.protects}: whoever has several is protected row by "
+            "row, and not as a whole. If anybody may have several, create another ledger with the "
+            "unit add_remove_person, and name the column of ids in the schema."
+        )
+
     def to_json(self) -> Json:
-        """Return a JSON object; one record per person is not said, as in ledgers of format 3."""
+        """Return a JSON object; what is usual is not said, as in ledgers of format 3."""
         document = {**asdict(self), "parts": list(self.parts)}
-        if self.rows_per_person == 1:
-            del document[PERSONS]
-        return document
+        return {
+            name: value
+            for name, value in document.items()
+            if name not in USUAL or value != USUAL[name]
+        }
 
     @classmethod
     def from_json(cls, document: object) -> Self:
         """Read it back; unknown fields are refused."""
         known = {field.name for field in fields(cls)}
-        if not isinstance(document, dict) or set(document) | {PERSONS} != known:
+        if not isinstance(document, dict) or set(document) | set(USUAL) != known:
             raise LedgerError("the declaration of a data set cannot be read; run verify.")
         return cls(**{**document, "parts": tuple(document["parts"])})
 

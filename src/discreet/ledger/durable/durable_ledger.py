@@ -209,6 +209,7 @@ class Ledger(AbstractLedger):
         protects: str = ONE_RECORD,
         parts: Iterable[str] = (),
         rows_per_person: int = 1,
+        person: str = "",
         notes: str = "",
     ) -> Ledger:
         """Create the ledger of a new data set; what is declared here never changes.
@@ -219,19 +220,24 @@ class Ledger(AbstractLedger):
             The path of a file, or an address such as ``postgresql://user@host/name``. A ledger
             that is there already gets one more data set.
         budget
-            What all releases about one record together may spend.
+            What all releases about one record, or one person, together may spend.
         dataset
             A name for the data; case and white space do not tell names apart, and one that looks
             like another is refused.
         unit
-            Who is protected.
+            Who is protected: one record, or with ``"add_remove_person"`` and ``"replace_person"``
+            all records of one person. A release that protects the other is refused.
         protects
             Who is to be protected, in plain words: one patient, one visit.
         parts
             Names of disjoint parts: each record belongs to one, by a public rule about it alone.
         rows_per_person
             How many records one of those that are protected has at most. Every release is charged
-            as it protects so many together, and what states another number is refused.
+            as it protects so many together, and what states another number is refused. A unit of
+            persons needs no such number.
+        person
+            The column whose values say whose record each is, under a unit of persons: schemas that
+            name another column are refused, since patients are one unit and households another.
         notes
             Anything else to remember.
         """
@@ -250,6 +256,7 @@ class Ledger(AbstractLedger):
             opened_at=_now(),
             key=uuid.uuid4().hex,
             rows_per_person=rows_per_person,
+            person=person,
         )
         store = LedgerStore(where)
         store.prepare()
@@ -313,7 +320,12 @@ class Ledger(AbstractLedger):
         return self.declared.rows_per_person
 
     def check_declaration(
-        self, source: str, unit: str, protects: str, rows_per_person: int | None
+        self,
+        source: str,
+        unit: str,
+        protects: str,
+        rows_per_person: int | None,
+        person: str = "",
     ) -> None:
         """Refuse a table whose schema counts other records, or persons, than this ledger does.
 
@@ -323,6 +335,8 @@ class Ledger(AbstractLedger):
             Who says so, for the message.
         unit, protects, rows_per_person
             What is said of the table; None for a number that was not said.
+        person
+            The column of ids, if one is named.
         """
         if self.unit != unit_named(unit):
             raise UnitMismatch(
@@ -331,11 +345,19 @@ class Ledger(AbstractLedger):
             )
         if self.protects != protects:
             raise InputError(
-                f"the ledger protects {self.protects!r}, {source} says {protects!r}: is one record "
+                f"the ledger protects {self.protects!r}, {source} says {protects!r}: is one "
+                f"{'person' if self.unit.protects_persons else 'record'} "
                 "of this table what the ledger counts? Write the same words under [data] protects, "
                 "or create another ledger with --protects."
             )
-        check_rows_per_person(self, source, rows_per_person)
+        if not self.unit.protects_persons:
+            check_rows_per_person(self, source, rows_per_person)
+        elif self.declared.person not in ("", person):
+            raise UnitMismatch(
+                f"for the ledger a person is whoever shares a value of {self.declared.person!r}, "
+                f"{source} names {person!r}. Name the same column under [data] person, or create "
+                "another ledger: these are different units."
+            )
 
     @property
     def place(self) -> str:

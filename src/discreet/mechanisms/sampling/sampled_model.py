@@ -19,7 +19,7 @@ from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.sampling.energy import Energy, Scale
 from discreet.mechanisms.sampling.lattice import STEP_BITS, Region, region_of
 from discreet.mechanisms.sampling.rejection import Sampler, rounding
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import Noise
 from discreet.penalties import Indicator
 from discreet.privacy import (

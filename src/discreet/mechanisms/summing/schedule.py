@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare as Share
 from discreet.mechanisms.summing.batches import AllRows, Batches
 from discreet.mechanisms.summing.gradient_sums import GradientProblem
 from discreet.noise import Grid, distance_of_gaussian, gaussian_grid
