@@ -248,7 +248,9 @@ class Mechanism(ABC):
         differ, when they are read, by a record, and what is promised about records holds.
         """
         plan: Any = self.plan(question, budget, unit.of_records)
-        return replace(plan, guarantee=replace(plan.guarantee, unit=unit))  # type: ignore[no-any-return]
+        promise = plan.guarantee
+        about = replace(promise, profile=promise.profile.of_one_each(), unit=unit)
+        return replace(plan, guarantee=about)  # type: ignore[no-any-return]
 
     def coefficients(self, value: Any) -> Array:
         """Return the coefficients that a released value of a learning problem holds."""

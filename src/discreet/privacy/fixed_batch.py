@@ -19,6 +19,7 @@ from discreet.privacy.gaussian import HOPELESS
 from discreet.privacy.profile import SAFETY, orders_above_one
 from discreet.privacy.sampled_gaussian import MOST_STEPS, mixed_moment
 from discreet.privacy.stepwise import Stepwise
+from discreet.privacy.unit import unit_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class FixedBatchGaussian(Stepwise):
         Records in the table; their number is public.
     steps
         How many sums, from 1 to 10**8.
+    of_persons
+        Whether persons are drawn and protected, all their rows together, and not records.
 
     Notes
     -----
@@ -66,16 +69,19 @@ class FixedBatchGaussian(Stepwise):
     is_two_sided: ClassVar[bool] = False
 
     kind: ClassVar[str] = "fixed_batch_gaussian"
+    later: ClassVar[frozenset[str]] = frozenset(["of_persons"])
     mu: float
     size: int
     population: int
     steps: int = 1
+    of_persons: bool = False
 
     def __post_init__(self) -> None:
         _checks.positive(mu=self.mu)
         _checks.whole(size=self.size, at_least=1)
         _checks.whole(population=self.population, at_least=1)
         _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
+        _checks.truth(of_persons=self.of_persons)
         if self.size > self.population:
             raise InputError(
                 f"size must be at most the population, {self.population}; got {self.size}."
@@ -88,7 +94,7 @@ class FixedBatchGaussian(Stepwise):
 
     @property
     def units(self) -> frozenset[str]:
-        return frozenset(["replace"])
+        return frozenset([unit_of(is_replace=True, protects_persons=self.of_persons).name])
 
     def one(self, epsilons: Vector) -> Vector:
         return one_batch.added_deltas(epsilons, 2 * self.mu, self.rate)

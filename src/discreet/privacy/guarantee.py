@@ -79,7 +79,7 @@ class Guarantee:
         for fact in self.public_facts:
             _checks.instance(str, public_fact=fact)
         _checks.delta(quoted_delta=self.quoted_delta)
-        if not self.profile.units <= {self.unit.of_records.name}:
+        if not self.profile.units <= {self.unit.name}:
             raise UnitMismatch(
                 f"the profile speaks of {', '.join(sorted(self.profile.units))}; the guarantee is "
                 f"for {self.unit.name!r}. Calibrate for the unit that is meant."

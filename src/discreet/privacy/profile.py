@@ -67,6 +67,8 @@ class Profile(ABC):
     kind: ClassVar[str]
     safety: ClassVar[float] = SAFETY
     is_closed_form: ClassVar[bool] = True
+    later: ClassVar[frozenset[str]] = frozenset()
+    """Fields that came later: left out of JSON while they say what was always meant."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -115,6 +117,17 @@ class Profile(ABC):
     def units(self) -> frozenset[str]:
         """The names of the units this profile speaks of; none if it holds for any."""
         return frozenset()
+
+    def of_one_each(self) -> Self:
+        """Return the same about persons of whom one record each is used, so that one is a record.
+
+        Whoever calls it answers for that; a profile knows no rows.
+        """
+        if not self.units:
+            return self
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        changed = {name: _of_one_each(part) for name, part in parts.items()}
+        return self._make(changed | {"of_persons": True} if "of_persons" in parts else changed)
 
     @property
     def pure_epsilon(self) -> float:
@@ -205,18 +218,24 @@ class Profile(ABC):
         return {"kind": self.kind} | {
             field.name: _to_json(getattr(self, field.name))
             for field in fields(self)  # type: ignore[arg-type]
+            if field.name not in self.later or getattr(self, field.name) != field.default
         }
 
     @classmethod
     def _from_json(cls, parts: Json) -> Self:
-        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        if set(parts) != known:
+        known = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
+        if not set(known) - cls.later <= set(parts) <= set(known):
             raise InputError(
                 f"a {cls.kind} profile has the fields {sorted(known)}; got {sorted(parts)}."
             )
+        usual = {name: known[name] for name in cls.later}
+        return cls._make(usual | {name: _from_json_value(part) for name, part in parts.items()})
+
+    @classmethod
+    def _make(cls, parts: Json) -> Self:
         profile = cls.__new__(cls)
         for name, value in parts.items():
-            object.__setattr__(profile, name, _from_json_value(value))
+            object.__setattr__(profile, name, value)
         profile.__post_init__()
         return profile
 
@@ -268,6 +287,12 @@ def orders_above_one(orders: ArrayLike) -> Vector:
     if orders.size == 0 or not (np.isfinite(orders).all() and (orders > 1).all()):
         raise InputError("Renyi orders must be finite numbers above one.")
     return orders
+
+
+def _of_one_each(value: object) -> object:
+    if isinstance(value, tuple):
+        return tuple(_of_one_each(part) for part in value)
+    return value.of_one_each() if isinstance(value, Profile) else value
 
 
 def _to_json(value: object) -> object:

@@ -18,6 +18,7 @@ from discreet.privacy.concentrated import Renyi
 from discreet.privacy.gaussian import HOPELESS
 from discreet.privacy.profile import SAFETY, orders_above_one
 from discreet.privacy.stepwise import Stepwise
+from discreet.privacy.unit import unit_of
 
 MOST_STEPS = 10**8
 
@@ -44,6 +45,8 @@ class SampledGaussian(Stepwise):
         How many sums, from 1 to 10**8.
     is_replace
         Whether one record is replaced, and not added or removed.
+    of_persons
+        Whether persons are drawn and protected, all their rows together, and not records.
 
     Notes
     -----
@@ -62,21 +65,25 @@ class SampledGaussian(Stepwise):
     """
 
     kind: ClassVar[str] = "sampled_gaussian"
+    later: ClassVar[frozenset[str]] = frozenset(["of_persons"])
     mu: float
     rate: float
     steps: int = 1
     is_replace: bool = False
+    of_persons: bool = False
 
     def __post_init__(self) -> None:
         _checks.positive(mu=self.mu, rate=self.rate)
         _checks.fraction(rate=self.rate)
         _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
-        if not isinstance(self.is_replace, bool):
-            raise InputTypeError("is_replace must be True or False.")
+        if not (isinstance(self.is_replace, bool) and isinstance(self.of_persons, bool)):
+            raise InputTypeError("is_replace and of_persons must be True or False.")
 
     @property
     def units(self) -> frozenset[str]:
-        return frozenset(["replace" if self.is_replace else "add_remove"])
+        return frozenset(
+            [unit_of(is_replace=self.is_replace, protects_persons=self.of_persons).name]
+        )
 
     @property
     def is_two_sided(self) -> bool:

@@ -41,12 +41,14 @@ t.
 
 None of them is a statement for all epsilon: below its start a rule says nothing, and the gap is
 filled by the convex hull. In particular this is *not* Gaussian privacy of parameter mu.
+
+All this is about one record, whose row has one direction. The rows of a person have many, and other
+rules (``many_directions.py``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -56,20 +58,16 @@ from numpy.typing import ArrayLike
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.errors import InputTypeError
+from discreet.errors import InputError, InputTypeError
 from discreet.privacy.gaussian import BEYOND, HOPELESS, gaussian_delta, gaussian_guess, mills_ratio
 from discreet.privacy.hull import Hull, lower_hull
+from discreet.privacy.many_directions import PartialBound, mean_excess, rules_of_many
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
+from discreet.privacy.unit import unit_of
 
 _POINTS = 160
 
-
-@dataclass(frozen=True)
-class PartialBound:
-    """A bound on delta that holds from one epsilon on."""
-
-    start: float
-    bound: Callable[[Vector], Vector]
+DIRECTIONS = ("one", "many")
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,12 @@ class ShiftedGaussian(Profile):
     is_one_signed
         Whether slopes of the loss take one sign, as those for classes do.
     is_replace
-        Whether one record is replaced, and not added or removed.
+        Whether one record, or person, is replaced, and not added or removed.
+    of_persons
+        Whether persons are protected, and not records.
+    directions
+        ``"one"`` for one row of whoever is protected; ``"many"`` for the rows of a person: ``mu``,
+        ``log_ratio`` and ``joint`` are those of all of them together.
 
     Examples
     --------
@@ -103,31 +106,65 @@ class ShiftedGaussian(Profile):
     True
     >>> logistic.delta(0.1) > Gaussian(0.2).delta(0.1)
     True
+
+    A person with many rows, all of which count once together:
+
+    >>> person = ShiftedGaussian(mu=0.2, log_ratio=0.2, joint=1.0, of_persons=True,
+    ...                          directions="many")
+    >>> round(person.epsilon(1e-6) / logistic.epsilon(1e-6), 3), sorted(person.units)
+    (1.002, ['add_remove_person'])
     """
 
     kind: ClassVar[str] = "shifted_gaussian"
+    later: ClassVar[frozenset[str]] = frozenset(["of_persons", "directions"])
     mu: float
     log_ratio: float
     joint: float | None = None
     is_one_signed: bool = True
     is_replace: bool = False
+    of_persons: bool = False
+    directions: str = "one"
 
     def __post_init__(self) -> None:
         _checks.positive(mu=self.mu)
         _checks.not_negative(log_ratio=self.log_ratio)
         if self.joint is not None:
             _checks.not_negative(joint=self.joint)
-        for flag in (self.is_one_signed, self.is_replace):
+        for flag in (self.is_one_signed, self.is_replace, self.of_persons):
             if not isinstance(flag, bool):
-                raise InputTypeError("is_one_signed and is_replace must be True or False.")
+                raise InputTypeError(
+                    "is_one_signed, is_replace and of_persons must be True or False."
+                )
+        _checks.one_of(DIRECTIONS, directions=self.directions)
+        if self._has_many and not self.of_persons:
+            raise InputError("a record has one row; many directions are those of a person.")
 
     @property
     def units(self) -> frozenset[str]:
-        return frozenset(["replace" if self.is_replace else "add_remove"])
+        return frozenset(
+            [unit_of(is_replace=self.is_replace, protects_persons=self.of_persons).name]
+        )
+
+    @property
+    def _has_many(self) -> bool:
+        return self.directions == "many"
+
+    @property
+    def _shift(self) -> float:
+        """m: what all rows that differ can do to the linear term together."""
+        return 2 * self.mu if self.is_replace else self.mu
 
     @property
     def rules(self) -> tuple[PartialBound, ...]:
         """Every rule that applies to this loss and relation."""
+        if self._has_many:
+            return rules_of_many(
+                self._shift,
+                self.log_ratio,
+                self.joint,
+                is_one_signed=self.is_one_signed,
+                is_replace=self.is_replace,
+            )
         return self._replace_rules() if self.is_replace else self._add_remove_rules()
 
     def _add_remove_rules(self) -> tuple[PartialBound, ...]:
@@ -176,7 +213,7 @@ class ShiftedGaussian(Profile):
     @property
     def _tail(self) -> float:
         """How far beyond the start of a rule its delta becomes negligible."""
-        shift = min(2 * self.mu if self.is_replace else self.mu, HOPELESS)
+        shift = min(self._shift, HOPELESS)
         return shift**2 / 2 + 12 * shift
 
     @property
@@ -184,8 +221,7 @@ class ShiftedGaussian(Profile):
         return min(rule.start for rule in self.rules) + self._tail
 
     def guess(self, delta: float) -> float:
-        shift = 2 * self.mu if self.is_replace else self.mu
-        return min(rule.start for rule in self.rules) + gaussian_guess(shift, delta)
+        return min(rule.start for rule in self.rules) + gaussian_guess(self._shift, delta)
 
     @cached_property
     def _hull(self) -> Hull:
@@ -202,16 +238,28 @@ class ShiftedGaussian(Profile):
         from scipy.special import log_ndtr  # slow to import
 
         orders = orders_above_one(orders)
-        shift = 2 * self.mu if self.is_replace else self.mu
+        shift, has_many = self._shift, self._has_many
         with np.errstate(over="ignore"):  # an infinite divergence is no bound, nothing worse
             square = orders * shift * shift / 2
             both = math.log(2) + log_ndtr((orders - 1) * shift)
             curve: Vector = self.log_ratio + square + both / (orders - 1)
-            if self.is_one_signed and not self.is_replace:
-                rise = (orders - 1) * square + log_ndtr((orders - 0.5) * shift)
-                moment = np.logaddexp(log_ndtr(-shift / 2), rise)
+            if self.is_one_signed and (has_many or not self.is_replace):
+                moment = _log_moment(orders, shift, 0.0)
                 curve = np.minimum(curve, self.log_ratio + np.maximum(moment, 0.0) / (orders - 1))
+                if has_many and self.joint is not None and not self.is_replace:
+                    bent = _log_moment(orders, shift, self.joint) / (orders - 1)
+                    curve = np.minimum(curve, np.maximum(bent, self.joint))
             return curve * SAFETY
+
+
+def _log_moment(orders: Vector, shift: float, floor: float) -> Vector:
+    """Return ln E exp((order - 1) max(floor, m t + m^2/2)) of a standard normal t."""
+    from scipy.special import log_ndtr  # slow to import
+
+    above = log_ndtr((orders - 0.5) * shift - floor / shift)
+    below = log_ndtr(floor / shift - shift / 2)
+    rise = (orders - 1) * (orders * shift * shift / 2) + above
+    return np.asarray(np.logaddexp((orders - 1) * floor + below, rise))
 
 
 def _rayleigh(excess: Vector, shift: float) -> Vector:
@@ -231,13 +279,6 @@ def _mean_excess(epsilons: Vector, mu: float, floor: float) -> Vector:
     """
     bend = np.full(1, floor / mu - mu / 2)
     root = (epsilons - floor) / mu - 3 * mu / 2
-    late = mu * 2 * _excess(epsilons / (2 * mu) - mu)
-    early = mu * (_excess(root) + _excess(bend))
+    late = mu * 2 * mean_excess(epsilons / (2 * mu) - mu)
+    early = mu * (mean_excess(root) + mean_excess(bend))
     return np.maximum(np.where(root < bend, early, late), SMALLEST)
-
-
-def _excess(x: Vector) -> Vector:
-    """Return the mean of (t - x)_+ for a standard normal t."""
-    far = np.minimum(np.abs(x), BEYOND)
-    density = np.exp(-0.5 * far**2) / math.sqrt(2 * math.pi)
-    return density * np.maximum(1 - far * mills_ratio(far), 0.0) + np.maximum(-x, 0.0)

@@ -229,3 +229,16 @@ def unit_named(name: str | Unit) -> Unit:
     if name not in UNITS:
         raise InputError(f"unit must be one of {', '.join(map(repr, UNITS))}; got {name!r}.")
     return UNITS[name]
+
+
+def unit_of(*, is_replace: bool, protects_persons: bool) -> Unit:
+    """Return the unit of records, or of persons, that are replaced, or added or removed.
+
+    Examples
+    --------
+    >>> unit_of(is_replace=True, protects_persons=True)
+    ReplacePerson()
+    """
+    if protects_persons:
+        return ReplacePerson() if is_replace else AddRemovePerson()
+    return ReplaceOne() if is_replace else AddRemoveOne()
