@@ -17,7 +17,7 @@ VECTORS := from numpy._core import _multiarray_umath as c; \
 # Bytecode is kept, whatever the environment says: tests start many processes that import the library.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-ebm peers-utility opacus opendp jax-privacy newcomer clean
+.PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage descriptions oracle goodness coverage reproduce peers peers-ebm peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(DEMO)
 	@echo "Half a minute..."
@@ -93,6 +93,9 @@ peers-ebm: $(READY)
 
 streams: $(READY)
 	$(BIN)/python benchmarks/streams.py
+
+descriptions: $(READY)
+	$(BIN)/python benchmarks/descriptions.py
 
 score-coverage: $(READY)
 	$(BIN)/python benchmarks/score_coverage.py

@@ -8,12 +8,13 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import dask.dataframe as dd
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import csv, parquet
+from pyarrow import csv, dataset, parquet
 from sklearn.base import RegressorMixin, clone
 
 from discreet import (
@@ -117,6 +118,9 @@ def doors(folder):
     yield "text", fit_of(np.array([*zip(*CELLS.values(), strict=True)]).astype(str), **listed)
     yield "Parquet", fit_of(folder / "one.parquet", None, target="y")
     yield "folder", fit_of(folder / "rows", None, target="y")
+    yield "address", fit_of(f"file://{folder}/rows", None, target="y")
+    yield "dataset", fit_of(dataset.dataset(folder / "rows"), None, target="y")
+    yield "query", fit_of(duckdb.from_arrow(stored), None, target="y")
     yield "Dask", fit_of(dd.from_pandas(frame, npartitions=3), None, target="y")
     yield "CSV", fit_of(folder / "one.csv", None, target="y")
     yield "command line, CSV", command(folder, "one.csv")

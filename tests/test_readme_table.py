@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,6 +68,7 @@ def world(tmp_path_factory):
         "losses": discreet.Rows(X, bounds=bounds), "model": model.fit(many, often),
         "X": X, "y": TWO,
         "ledger": discreet.MemoryLedger(discreet.Budget(1.0)),
+        "duckdb": duckdb,
         "dask_frame": dask_frames.from_pandas(frame, npartitions=2),
         "fit": discreet.LinearClassifier(
             epsilon=1.0, rehearsal=1, data_norm=1.0, classes=["no", "yes"]

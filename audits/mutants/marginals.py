@@ -133,6 +133,27 @@ def silent_empty_nodes() -> Mutant:
     )
 
 
+def all_rows_beside_groups() -> BoundMutant:
+    question = Marginals((None, 2), depth=3, max_rows=2**20, by=1)
+    plan = _plan(ADD, question)
+    sizes, bits = plan.noise.sizes, plan.noise.grid.bits
+    tree = sum(size**2 for size in sizes[1:]) * 4.0**-bits
+    claimed = plan.sensitivity**2
+
+    def reached(factor: float) -> float:
+        return Gaussian(factor * plan.sensitivity).delta(BUDGET.epsilon)
+
+    return BoundMutant(
+        name="groups, and all rows together, for the price of groups",
+        breaks="A row is in the splits of its group; in those of all rows it is once more.",
+        mechanism="marginal_splits",
+        measure="delta",
+        claimed=BUDGET.delta,
+        reached=lambda: reached(((claimed + tree) / claimed) ** 0.5),
+        reached_by_original=lambda: reached(1.0),
+    )
+
+
 def exact_range() -> Mutant:
     def release(plan: Any, rows: OpenRows, noise: Noise, draws: int) -> Array:
         gathered, labels = rows.gather()
@@ -160,5 +181,6 @@ MUTANTS: tuple[Broken, ...] = (
     replaced_as_if_added(),
     one_count_more_for_replacing(),
     silent_empty_nodes(),
+    all_rows_beside_groups(),
     exact_range(),
 )

@@ -47,6 +47,11 @@ if TYPE_CHECKING:
     from discreet.questions import VectorMean as VectorMean
     from discreet.questions import VectorSum as VectorSum
     from discreet.record import Release as Release
+    from discreet.statistics import describe as describe
+    from discreet.statistics import private_count as private_count
+    from discreet.statistics import private_histogram as private_histogram
+    from discreet.statistics import private_mean as private_mean
+    from discreet.statistics import private_quantile as private_quantile
 
 _HOMES = {
     "AddRemoveOne": "privacy",
@@ -82,7 +87,12 @@ _HOMES = {
     "VectorSum": "questions",
     "ZeroOutOne": "privacy",
     "check": "inspection",
+    "describe": "statistics",
     "interact": "gate",
+    "private_count": "statistics",
+    "private_histogram": "statistics",
+    "private_mean": "statistics",
+    "private_quantile": "statistics",
     "rehearse": "gate",
     "release": "gate",
 }
@@ -93,7 +103,18 @@ _ROOMS = (
     *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel"),
     *("kernels", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
     *("model_selection", "noise", "online", "penalties", "planning", "preprocessing", "privacy"),
-    *("questions", "record", "report", "schema", "service", "solvers", "svm", "tables", "theory"),
+    *(
+        "questions",
+        "record",
+        "report",
+        "schema",
+        "service",
+        "solvers",
+        "statistics",
+        "svm",
+        "tables",
+        "theory",
+    ),
 )
 
 __all__ = list(_HOMES)

@@ -326,5 +326,5 @@ def rehearse(
     plan = mechanism.plan(question, budget, rows.unit)
     said = settle(mechanism, plan, question, rows.unit, noise, ledger, "rehearsal")
     receipt, _ = charge(ledger, said)
-    with contextlib.closing(rows.open(receipt)) as opened:
+    with contextlib.closing(rows.open(receipt, noise)) as opened:
         return plan.run_many(opened, noise, draws)

@@ -17,9 +17,9 @@ from scipy import sparse
 
 from discreet._parallel import prefetch
 from discreet.data import Bounds, Interval, LabelSet, ParquetTable, Rows, parquet_rows
-from discreet.data.frame import Frame
+from discreet.data.frame import Frame, matrix_of
 from discreet.data.stored import Wanted
-from discreet.data.stored import parquet as reading
+from discreet.data.stored import batches as reading
 from discreet.data.stored import stream as streaming
 from discreet.data.stored.parquet import ParquetFeed
 from discreet.data.stored.stream import StreamSource
@@ -254,7 +254,7 @@ def test_sparse_pieces_stay_sparse(tmp_path):
     dense = parquet_rows(folder, NAMES, target="y", cached_bytes=0).feed
     encoding = replace(
         dense.encoding,
-        encode=lambda frame: sparse.csr_array(reading.matrix_of(frame)),
+        encode=lambda frame: sparse.csr_array(matrix_of(frame)),
         is_sparse=True,
     )
     feed = ParquetFeed(dense.table, encoding)
@@ -458,7 +458,7 @@ class TestFiles:
         }
         numeric = [Wanted(name) for name in ("number", "truth", "none", "half")]
         (frame,) = opened.frames(numeric, 10)
-        np.testing.assert_array_equal(reading.matrix_of(frame), [[1, 1, np.nan, 0.5], [np.nan] * 4])
+        np.testing.assert_array_equal(matrix_of(frame), [[1, 1, np.nan, 0.5], [np.nan] * 4])
 
     def test_labels_and_weights_go_with_the_bounds(self, tmp_path):
         folder = write(tmp_path / "data", *table(20), [], 10)

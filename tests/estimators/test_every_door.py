@@ -5,6 +5,7 @@ from __future__ import annotations
 import dask
 import dask.array as da
 import dask.dataframe as dd
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -66,6 +67,15 @@ def in_folder(kind, folder):
     return (folder,), of_files(kind)
 
 
+def at_address(kind, folder):
+    in_folder(kind, folder)
+    return (f"file://{folder}",), of_files(kind)
+
+
+def from_query(kind, folder):
+    return (duckdb.from_df(FRAME.assign(**targets(kind))),), of_files(kind)
+
+
 def with_dask(kind, folder):
     return (dd.from_pandas(FRAME.assign(**targets(kind)), npartitions=3),), of_files(kind)
 
@@ -93,6 +103,8 @@ DOORS = {
     "Arrow": in_memory(pa.table),
     "file": in_file,
     "folder": in_folder,
+    "address": at_address,
+    "query": from_query,
     "Dask frame": with_dask,
     "Dask arrays": in_dask_arrays,
 }

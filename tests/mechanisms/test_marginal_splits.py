@@ -33,6 +33,7 @@ SMALL = [
     Marginals((2, 1), CLASSES),
     Marginals((None,), TARGET, depth=1),
     Marginals((None, 2), CLASSES, depth=3, whole=[(0, 3)]),
+    Marginals((None, 2, 1), depth=2, by=1),
 ]
 
 

@@ -28,11 +28,12 @@ from unittest.mock import patch
 import dask
 import dask.array as da
 import dask.dataframe as dd
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 from scipy import sparse
 
 from discreet import LinearClassifier
@@ -601,7 +602,7 @@ STORED_WEIGHTS = (_arrow_store(pa.float64(), FLOATS), _arrow_store(pa.float32(),
 
 
 def _stored(generator: np.random.Generator, folder: Path, *, how: str) -> Drawn:
-    """Draw Parquet files: one or several, by Python or by the command line."""
+    """Draw Parquet files: one or several, read as ``how`` says."""
     picked = _frame_stores(generator, (ARROW_NUMBERS, ARROW_TEXT, ARROW_TRUTHS))
     picked |= {"y": _pick(generator, STORED_LABELS), "w": _pick(generator, STORED_WEIGHTS)}
     cut = _cut(generator)
@@ -621,9 +622,25 @@ def _stored(generator: np.random.Generator, folder: Path, *, how: str) -> Drawn:
         if "command line" in how:
             return _command(place, where)
         model = _model(COLUMNS, list(TEXT))
-        return lambda: model.fit(str(place / where), target="y", sample_weight="w")
+        return lambda: model.fit(READ_BY[how](place / where), target="y", sample_weight="w")
 
     return Drawn(fit, picked)
+
+
+def _ask_duckdb(table: pa.Table) -> Any:
+    """Return a query for a table; DuckDB knows no halves."""
+    types = [pa.float32() if kind == pa.float16() else kind for kind in table.schema.types]
+    return duckdb.from_arrow(table.cast(pa.schema(zip(table.column_names, types, strict=True))))
+
+
+READ_BY: dict[str, Callable[[Path], Any]] = {
+    "file": str,
+    "folder": str,
+    "address": lambda path: f"file://{path}",
+    "dataset of a folder": lambda path: dataset.dataset(path, format="parquet"),
+    "query": lambda path: _ask_duckdb(parquet.read_table(path)),
+}
+"""What is given to ``fit``, for each way of reading files."""
 
 
 def _command(place: Path, where: str) -> Callable[[], object]:
@@ -747,6 +764,9 @@ MALFORMED = (
 )
 """docs/threat_model.md, "whether a file is well-formed"."""
 
+UNREADABLE = ("the rows could not be read to their end",)
+"""docs/threat_model.md, "a query that fails on a cell"."""
+
 DOORS = (
     Door(
         "pandas",
@@ -771,6 +791,9 @@ DOORS = (
     Door("plain numbers", _plain),
     Door("Parquet file", partial(_stored, how="file")),
     Door("Parquet folder", partial(_stored, how="folder")),
+    Door("Parquet at an address", partial(_stored, how="address")),
+    Door("Arrow dataset", partial(_stored, how="dataset of a folder")),
+    Door("DuckDB query", partial(_stored, how="query"), UNREADABLE),
     Door("command line, Parquet", partial(_stored, how="command line")),
     Door("command line, folder", partial(_stored, how="command line, folder")),
     Door("command line, CSV", partial(_csv, how="command line"), MALFORMED),

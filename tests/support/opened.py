@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from discreet.data import Rows
 from discreet.ledger import NoLedger
-from discreet.privacy import Guarantee, Pure
+from discreet.privacy import Guarantee, NoPrivacy
 
 
-def open_rows(X, y=None, *, bounds, unit="add_remove", **options):
+def open_rows(X, y=None, *, bounds, unit="add_remove", noise=None, **options):
     rows = Rows(X, y, bounds=bounds, unit=unit, **options)
-    return rows.open(NoLedger().charge(Guarantee(Pure(1.0), rows.unit)))
+    return rows.open(NoLedger().charge(Guarantee(NoPrivacy(), rows.unit)), noise)

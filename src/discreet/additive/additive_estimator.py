@@ -118,7 +118,7 @@ class AdditiveEstimator(PrivateEstimator):
             read_directions(self.monotone, list(self.columns), features.columns)
 
     def feature_map(self) -> CellFeatures:
-        return CellFeatures({} if self.columns is None else self.columns)
+        return CellFeatures({} if self.columns is None else self.columns, keeps_whole=True)
 
     @property
     def column_names(self) -> list[str]:

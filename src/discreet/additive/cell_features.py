@@ -36,11 +36,14 @@ DEPTH = 8
 class CellFeatures(FeatureMap):
     """One whole number for each declared column: the cell that its value is in.
 
-    The last cell of a column is that of missing numbers, or of anything but a declared level.
+    The last cell of a column is that of missing numbers, or of anything but a declared level. If it
+    ``keeps_whole`` numbers apart, columns of at most 256 of them have a cell for each.
     """
 
     given: Declared
     constant: float = 0.0
+    depth: int = DEPTH
+    keeps_whole: bool = False
 
     def __post_init__(self) -> None:
         if self._declared.sought is not None:
@@ -74,6 +77,8 @@ class CellFeatures(FeatureMap):
     @property
     def whole(self) -> tuple[tuple[int, int], ...]:
         """Which columns have a cell for each whole number, and how many."""
+        if not self.keeps_whole:
+            return ()
         counts = enumerate(map(count_whole, self.columns))
         return tuple((place, count) for place, count in counts if count is not None)
 
@@ -88,12 +93,12 @@ class CellFeatures(FeatureMap):
 
     @cached_property
     def _marginals(self) -> Marginals:
-        return Marginals(self.levels, whole=self.whole)
+        return Marginals(self.levels, depth=self.depth, whole=self.whole)
 
     @property
     def facts(self) -> tuple[Fact, ...]:  # type: ignore[override]
         each = "whole number or level" if self.whole else "level"
-        cells = f"the cell of each value: {2**DEPTH} for numbers, one for each {each}"
+        cells = f"the cell of each value: {2**self.depth:,} for numbers, one for each {each}"
         told = tuple(fact for fact in self._declared.facts if fact.what != "features")
         return (*told, Fact("features", cells, Origin.CHOSEN))
 
@@ -112,12 +117,14 @@ class CellFeatures(FeatureMap):
         (count, _), *_ = self._declared.accept(model, held)
         scaler = self._declared.scaler_of(model)
         return Accepted(
-            (count, len(self.columns)), False, lambda: read_cells(scaler, self.columns, held)
+            (count, len(self.columns)),
+            False,
+            lambda: self._read(scaler, held),
         )
 
     def find(self, model: Any, table: OpenedTable) -> Columns:
         found = self._declared.find(model, table)
-        encode = partial(read_cells, self._declared.scaler, self.columns)
+        encode = partial(self._read, self._declared.scaler)
         return Columns(found.wanted, encode, len(self.columns), False)
 
     def find_again(self, model: Any) -> tuple[Wanted, ...]:
@@ -131,7 +138,15 @@ class CellFeatures(FeatureMap):
 
     def cells(self, model: Any, X: Any) -> Integers:
         """Return the cell of each value of a table that is like the one of the fit."""
-        return read_cells(self._declared.scaler_of(model), self.columns, X).astype(np.int64)
+        return self._read(self._declared.scaler_of(model), X).astype(np.int64)
+
+    def _read(self, scaler: BoundedScaler, X: Any) -> Array:
+        """Return the cell of each value, as numbers."""
+        listed = scaler.read_columns(X)
+        cells = np.empty((_count(listed[0]), len(self.columns)), order="F")  # read by column
+        for target, column, values in zip(cells.T, self.columns, listed, strict=True):
+            target[:] = place(column, values, self.depth, keeps_whole=self.keeps_whole)
+        return cells
 
     def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
         cells = self.cells(model, X)
@@ -151,16 +166,9 @@ class CellFeatures(FeatureMap):
         return np.split(np.atleast_2d(model.cell_values_), self.ends[:-1], axis=1)
 
 
-def read_cells(scaler: BoundedScaler, columns: list[Column], X: Any) -> Array:
-    """Return the cell of each value, as numbers."""
-    listed = scaler.read_columns(X)
-    cells = np.empty((_count(listed[0]), len(columns)), order="F")  # they are read by column
-    for target, column, values in zip(cells.T, columns, listed, strict=True):
-        target[:] = place(column, values)
-    return cells
-
-
-def place(column: Column, values: Cells) -> Integers:
+def place(
+    column: Column, values: Cells, depth: int = DEPTH, *, keeps_whole: bool = True
+) -> Integers:
     """Return the cell of each value of a column.
 
     Examples
@@ -180,9 +188,9 @@ def place(column: Column, values: Cells) -> Integers:
     numbers = read_numbers(values)
     if column.fill is not None:
         numbers = np.where(np.isfinite(numbers), numbers, column.fill)
-    count = count_whole(column)
+    count = count_whole(column) if keeps_whole else None
     if count is None:
-        return place_numbers(numbers, column.low, column.high, DEPTH)
+        return place_numbers(numbers, column.low, column.high, depth)
     is_missing = np.isnan(numbers)
     inside = np.clip(np.where(is_missing, column.low, numbers), column.low, column.high)
     below = np.floor(inside)

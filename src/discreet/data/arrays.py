@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from discreet.data.dense import ArraySource, check_shape, rows_of_width
 from discreet.data.labels import check_labelled, check_weighted
 from discreet.data.matrix import accept_matrix
-from discreet.data.source import Prepared, Source, refuse_changed
+from discreet.data.source import Prepared, PreparedMatrix, Source, refuse_changed
 from discreet.data.sparse import SparseSource, check_origin
 from discreet.data.summation import largest_block
-from discreet.errors import InputError
+from discreet.errors import InputError, PrivacyError
 from discreet.questions.bounds import Bounds
 
 
@@ -89,3 +91,43 @@ class EncodedSource(Source):
         if not is_as_said:
             refuse_changed()
         return accept_rows(matrix, labels, weights, bounds).prepare(bounds)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DerivedSource(Source):
+    """Rows in memory that come from those of another source."""
+
+    rows: Source
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    def check(self, bounds: Bounds) -> None:
+        self.rows.check(bounds)
+
+    def block_rows(self) -> int:
+        return self.rows.block_rows()
+
+    def _prepare(self, bounds: Bounds) -> PreparedMatrix:
+        prepared = self.rows.prepare(bounds)
+        if not isinstance(prepared, PreparedMatrix):
+            raise PrivacyError("rows that are not in memory were bounded as if they were.")
+        return prepared
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RemadeRows(DerivedSource):
+    """Rows made of others, one of each, which keep their weights and persons."""
+
+    before: Prepared
+
+    def prepare(self, bounds: Bounds) -> Prepared:
+        prepared, weights = self._prepare(bounds), self.before.weights
+        if weights is None:
+            weights = prepared.weights
+        elif not bounds.has_weights:
+            raise PrivacyError("rows with weights were made anew without.")
+        else:
+            weights = np.minimum(weights, bounds.row_weight)
+        return replace(prepared, weights=weights, owners=self.before.owners)

@@ -238,6 +238,13 @@ class Block(ABC):
         return whole
 
     @abstractmethod
+    def entries(self) -> tuple[Any, Integers]:
+        """Return what is not zero in each row before clipping, as bytes; and where rows begin.
+
+        Dense and sparse rows of the same entries are the same bytes.
+        """
+
+    @abstractmethod
     def integer_sum(self, rounding: Rounding) -> Integers:
         """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
 
@@ -256,8 +263,22 @@ def _sum_columns(rounded: tuple[Any, ...]) -> tuple[Integers, ...]:
     return tuple(units.sum(axis=0).astype(np.int64) for units in rounded)
 
 
+def _write_entries(
+    rows: Integers, columns: Any, numbers: Vector, size: int
+) -> tuple[Any, Integers]:
+    """Return entries, in the order of rows, as bytes; and where each row begins."""
+    written = np.empty((numbers.size, 2), dtype="<f8")
+    written[:, 0], written[:, 1] = columns, numbers
+    edges = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
+    return written.view(np.uint8).reshape(-1), edges.astype(np.int64) * 16
+
+
 class DenseBlock(Block):
     """Rows of a NumPy array."""
+
+    def entries(self) -> tuple[Any, Integers]:
+        rows, columns = np.nonzero(self._matrix)
+        return _write_entries(rows, columns, self._matrix[rows, columns], self.size)
 
     def integer_sum(self, rounding: Rounding) -> Integers:
         total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
@@ -332,6 +353,12 @@ class DenseBlock(Block):
 
 class SparseBlock(Block):
     """Rows of a SciPy CSR array."""
+
+    def entries(self) -> tuple[Any, Integers]:
+        csr = self._matrix
+        kept = csr.data != 0
+        rows = np.repeat(np.arange(self.size), np.diff(csr.indptr))[kept]
+        return _write_entries(rows, csr.indices[kept], csr.data[kept], self.size)
 
     def integer_sum(self, rounding: Rounding) -> Integers:
         # Entries that are not stored are zero, and zero may not round to zero.

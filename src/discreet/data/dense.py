@@ -19,7 +19,7 @@ from discreet.data.labels import (
     clean_weights,
 )
 from discreet.data.matrix import GivenMatrix
-from discreet.data.source import PreparedMatrix, Source, join_vectors, pick
+from discreet.data.source import PreparedMatrix, Source, join_owners, join_vectors, pick
 from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
 
@@ -126,6 +126,7 @@ class PreparedArray(PreparedMatrix):
             pick(self.scale, rows),
             None if self.spoilt is None else self.spoilt[rows],
             self.shrinks,
+            owners=None if self.owners is None else self.owners[rows],
         )
 
     def transform(self, change: Callable[[Any], Any]) -> Any:
@@ -154,6 +155,7 @@ class PreparedArray(PreparedMatrix):
             join_vectors([part.scale for part in parts], counts, 1.0),
             whole if whole.any() else None,
             parts[0].shrinks,
+            owners=join_owners(parts),
         )
 
     def gather(self) -> tuple[Array, Vector | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from discreet import _checks
 from discreet._private_part import Sealed
 from discreet._types import Array, Integers, Vector, Words
-from discreet.data.arrays import accept_rows
+from discreet.data.arrays import RemadeRows, accept_rows
+from discreet.data.bounding import OwnedRows, PersonTable, list_persons
+from discreet.data.ids import accept_ids
 from discreet.data.source import Kernel, Prepared, Source
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, PrivacyError, ReceiptError, SealedError
@@ -56,6 +59,9 @@ class Rows(Sealed):
         One label for each row, if the bounds declare labels.
     weights
         How often each row counts, if the bounds declare the largest weight.
+    persons
+        An id for each row, where the unit protects persons: whole numbers, text, bytes, dates, or
+        tuples of such. Rows that share one are one person's; rows without one are left out.
     bounds
         What is declared; values outside are clipped row by row. If there are more rows
         than ``max_rows``, the first ones are used, unless their number is public and refused.
@@ -85,6 +91,7 @@ class Rows(Sealed):
         y: Any = None,
         *,
         weights: Any = None,
+        persons: Any = None,
         bounds: Bounds,
         unit: str | Unit = "add_remove",
         block_rows: int | None = None,
@@ -93,12 +100,31 @@ class Rows(Sealed):
         _checks.instance(Bounds, bounds=bounds)
         _checks.whole(threads=threads, at_least=1)
         self.bounds, self.unit = bounds, unit_named(unit)
-        self.__source: Source = accept_rows(X, y, weights, bounds)
+        self.__source: Source = _own(X, accept_rows(X, y, weights, bounds), persons)
+        self._check_persons()
         if block_rows is None:
             block_rows = self.__source.block_rows()
         _checks.whole(block_rows=block_rows, at_least=1, at_most=largest_block(bounds.n_features))
         self._block_rows, self._threads = block_rows, threads
         self._check_count()
+
+    def _check_persons(self) -> None:
+        """Refuse ids without a unit of persons, and such a unit without ids."""
+        protects, has_persons = self.unit.protects_persons, self.__source.has_persons
+        if protects and not has_persons:
+            raise InputError(
+                f"the unit {self.unit.name!r} protects persons; say whose each row is: persons="
+            )
+        if has_persons and not protects:
+            raise InputError(
+                f"the unit {self.unit.name!r} protects records, whoever they belong to; use the "
+                "unit 'add_remove_person' or 'replace_person', or leave the ids out."
+            )
+        if protects and self.bounds.person is None:
+            raise InputError(
+                f"the unit {self.unit.name!r} protects persons; say in the bounds what becomes of "
+                "their records: person=Share() or person=Cap(k)."
+            )
 
     def _check_count(self) -> None:
         """Refuse more rows than are declared, where their number is public."""
@@ -125,8 +151,16 @@ class Rows(Sealed):
         """Raise if as many rows as are declared cannot be in memory at once."""
         self.__source.check_held(self.bounds)
 
-    def open(self, receipt: Receipt) -> OpenRows:
-        """Open the rows, using the receipt up."""
+    def open(self, receipt: Receipt, noise: Chance | None = None) -> OpenRows:
+        """Open the rows, using the receipt up.
+
+        Parameters
+        ----------
+        receipt
+            Of the charge that pays for them.
+        noise
+            Where a secret key is drawn if persons are protected; records need none.
+        """
         _checks.instance(Receipt, receipt=receipt)
         if receipt.guarantee.unit != self.unit:
             raise ReceiptError(
@@ -136,13 +170,31 @@ class Rows(Sealed):
         source, bounds = self.__source, self.bounds
         source.check(bounds)  # again: an array can be resized in place after it was accepted
         self._check_count()
+        if not source.has_persons:
+            prepare = partial(source.prepare, bounds)
+        elif noise is None:
+            raise PrivacyError("rows of persons are opened with the noise of their release.")
+        else:
+            prepare = partial(source.prepare_bounded, bounds, draw_key(noise))
         receipt.redeem()
-        return OpenRows(
-            lambda: first_of(source.prepare(bounds), bounds), self._block_rows, self._threads
-        )
+        return OpenRows(lambda: first_of(prepare(), bounds), self._block_rows, self._threads)
 
     def __repr__(self) -> str:
         return f"<sealed rows: {self.bounds.n_features} features, unit {self.unit.name!r}>"
+
+
+def _own(X: Any, source: Source, persons: Any) -> Source:
+    """Return rows with the ids that came beside them."""
+    if persons is None:
+        return source
+    if source is X:
+        raise InputError("stored rows bring their ids with them; leave persons out.")
+    return OwnedRows(source, accept_ids(persons, "persons"))
+
+
+def draw_key(noise: Chance) -> bytes:
+    """Draw a secret key of 256 bits."""
+    return noise.below(1 << 64, 4).astype("<u8").tobytes()
 
 
 def first_of(prepared: Prepared, bounds: Bounds) -> Prepared:
@@ -180,12 +232,13 @@ class OpenRows(Sealed):
     array([1.1, 0.8])
     """
 
-    __slots__ = ("__known", "__prepare", "_block_rows", "_threads")
+    __slots__ = ("__known", "__persons", "__prepare", "_block_rows", "_threads")
     _sealed = SEALED_ROWS
 
     def __init__(self, prepare: Callable[[], Prepared], block_rows: int, threads: int) -> None:
         self.__prepare = prepare
         self.__known: Prepared | None = None
+        self.__persons: PersonTable | None = None
         self._block_rows, self._threads = block_rows, threads
 
     @property
@@ -199,6 +252,23 @@ class OpenRows(Sealed):
     def count(self) -> int:
         """The number of rows; private unless the unit says otherwise."""
         return self._prepared.count
+
+    @property
+    def _persons(self) -> PersonTable:
+        if self.__persons is None:
+            self.__persons = list_persons(self._prepared.tags())
+        return self.__persons
+
+    @property
+    def person_count(self) -> int:
+        """The number of persons who have rows here; private unless the unit says otherwise."""
+        return len(self._persons)
+
+    @property
+    def owners(self) -> Integers:
+        """For each row whose it is: a place among persons; one person's are the same."""
+        find = self._persons.find
+        return np.concatenate([np.empty(0, dtype=np.int64), *map(find, self._prepared.tags())])
 
     @property
     def is_streamed(self) -> bool:
@@ -273,10 +343,14 @@ class OpenRows(Sealed):
     def split(self, parts: int, noise: Chance) -> tuple[OpenRows, ...]:
         """Partition the rows at random, each row independently of all others.
 
-        One row more or less therefore changes one part and leaves the others as they were.
+        One row more or less therefore changes one part and leaves the others as they were. Where
+        persons are protected, so does one person: all rows of each fall into one part.
         """
         _checks.whole(parts=parts, at_least=1)
-        return self.deal(noise.below(parts, self.count).astype(np.int64), parts)
+        if not self._prepared.has_persons:
+            return self.deal(noise.below(parts, self.count).astype(np.int64), parts)
+        drawn = noise.below(parts, self.person_count).astype(np.int64)
+        return self.deal(drawn[self.owners], parts)
 
     def deal(self, dealt: Integers, parts: int) -> tuple[OpenRows, ...]:
         """Return the rows of each part, in their order; ``dealt`` has the part of each row."""
@@ -339,7 +413,8 @@ class OpenRows(Sealed):
             entries = table[:, [column]]
             values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
             ones = np.ones((values.size, 1))
-            return accept_rows(ones, change(values), None, bounds, may_be_empty=True)
+            made = accept_rows(ones, change(values), None, bounds, may_be_empty=True)
+            return RemadeRows(made, prepared)
 
         return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 
@@ -352,8 +427,8 @@ class OpenRows(Sealed):
 
         def remake(prepared: Prepared) -> Source:
             rows = prepared.transform(change)
-            beside = prepared.labels, prepared.weights
-            return accept_rows(rows, *beside, bounds, may_be_empty=True)
+            made = accept_rows(rows, prepared.labels, None, bounds, may_be_empty=True)
+            return RemadeRows(made, prepared)
 
         return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, Self
 
@@ -17,7 +17,7 @@ from discreet._private_part import silence
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
 from discreet.data.summation import RunningSums
-from discreet.errors import SourceChanged
+from discreet.errors import PrivacyError, SourceChanged
 from discreet.questions.bounds import Bounds
 
 Kernel = Callable[[Block], Any]
@@ -60,6 +60,13 @@ class Source(ABC):
     def prepare(self, bounds: Bounds) -> Prepared:
         """Work out how each row is clipped: the first time values are read."""
 
+    has_persons = False
+    """Whether it knows whose each row is."""
+
+    def prepare_bounded(self, bounds: Bounds, key: bytes) -> Prepared:
+        """Prepare rows as they count where persons are protected; the key is secret."""
+        raise PrivacyError("these rows do not say whose they are.")
+
     @abstractmethod
     def block_rows(self) -> int:
         """Return how many rows a block should have; decided by shapes that are public."""
@@ -90,6 +97,17 @@ class Prepared(ABC):
 
     labels: Vector | None
     weights: Vector | None
+    owners: Any
+    """The tag of whose each row is, two words; None where records are protected."""
+
+    @property
+    def has_persons(self) -> bool:
+        """Whether it is known whose rows these are."""
+        return False
+
+    def tags(self) -> Iterator[Any]:
+        """Yield the tags of whose rows these are, in order; nothing where nobody knows."""
+        return iter(())
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
@@ -173,10 +191,22 @@ class PreparedMatrix(Prepared):
     labels: Vector | None
     weights: Vector | None
     scale: Vector | None
+    owners: Any = field(default=None, kw_only=True)
+
+    @property
+    def has_persons(self) -> bool:
+        return self.owners is not None
+
+    def tags(self) -> Iterator[Any]:
+        if self.owners is not None:
+            yield self.owners
 
     @property
     def count(self) -> int:
         return int(self.matrix.shape[0])
+
+    @abstractmethod
+    def take(self, positions: Integers) -> PreparedMatrix: ...
 
     def relabel(self, change: Callable[[Vector], Vector]) -> Self:
         return replace(self, labels=None if self.labels is None else change(self.labels))
@@ -211,3 +241,9 @@ def join_vectors(
             for part, count in zip(parts, counts, strict=True)
         ]
     )
+
+
+def join_owners(parts: Sequence[PreparedMatrix]) -> Any:
+    """Return whose the rows of all parts are, where that is known."""
+    known = [part.owners for part in parts if part.owners is not None]
+    return np.concatenate(known) if known else None

@@ -20,7 +20,7 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
-from discreet.data.source import PreparedMatrix, Source, join_vectors, pick
+from discreet.data.source import PreparedMatrix, Source, join_owners, join_vectors, pick
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
@@ -119,6 +119,7 @@ class PreparedSparse(PreparedMatrix):
             pick(self.labels, rows),
             pick(self.weights, rows),
             pick(self.scale, rows),
+            owners=None if self.owners is None else self.owners[rows],
         )
 
     @classmethod
@@ -131,6 +132,7 @@ class PreparedSparse(PreparedMatrix):
             join_vectors([part.labels for part in parts], counts, 0.0),
             join_vectors([part.weights for part in parts], counts, 1.0),
             join_vectors([part.scale for part in parts], counts, 1.0),
+            owners=join_owners(parts),
         )
 
     def gather(self) -> tuple[Any, Vector | None]:

@@ -122,7 +122,8 @@ def run_paid(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     """
     attempt = run_privately if noise.is_private else _run_openly
     failure = ReleaseFailed(FAILED)
-    found = attempt(partial(_open_or_refund, rows, receipt), (DiscreetError,), failure)
+    opens = partial(_open_or_refund, rows, receipt, noise)
+    found = attempt(opens, (DiscreetError,), failure)
     opened: OpenRows = found.take()
     outcome = attempt(partial(plan.run, opened, noise), TOLD, failure)
     with contextlib.suppress(Exception):
@@ -143,10 +144,10 @@ def _run_openly(work: Callable[[], Any], *_: object) -> Outcome:
         return Outcome(stopped=error)
 
 
-def _open_or_refund(rows: Rows, receipt: Receipt) -> OpenRows:
+def _open_or_refund(rows: Rows, receipt: Receipt, noise: Noise) -> OpenRows:
     """Open rows; if they are no longer what was checked, give back what was paid."""
     try:
-        return rows.open(receipt)
+        return rows.open(receipt, noise)
     except InputError:  # no row was read
         receipt.issuer.refund(receipt)
         raise

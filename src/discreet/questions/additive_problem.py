@@ -72,6 +72,8 @@ class AdditiveProblem(Question):
                 "an additive model is for classes or for a number; declare LabelSet([-1, 1]), "
                 "LabelSet([0, 1, 2]) and so on, or an Interval."
             )
+        if self.marginals.by is not None:
+            raise InputError("an additive model takes all rows together; leave by out.")
         if self.margin is not None:
             _checks.not_negative(margin=self.margin)
             if is_number:

@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet, limits
-from discreet.questions.contributions import Contributions, Share
+from discreet.questions.contributions import LARGEST_SHARED, Contributions, Share
 
 CLIPPING_SLACK = 1 + 2.0**-20
 """Rounding lets a clipped norm exceed its bound by (p + 3) 2**-53; the bounds allow this much."""
@@ -193,6 +193,8 @@ class Bounds:
             object.__setattr__(self, "max_weight", limits.size(max_weight=self.max_weight))
         if self.person is not None:
             _checks.instance(Contributions, person=self.person)
+        if isinstance(self.person, Share) and self.largest_weight > LARGEST_SHARED:
+            raise InputError("max_weight must be at most 2**20 where persons share their weight.")
         if not math.isfinite(self.features.reach(self.n_features)):
             raise InputError("rows need a bounded set; declare a ball or a box for the features.")
 

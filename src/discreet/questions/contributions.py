@@ -6,9 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from discreet import _checks
+from discreet.errors import InputError
 
 MOST_ROWS_OF_PERSON = 1000
 """Of a person, at most so many records may count in full."""
+
+
+LARGEST_SHARED = 2.0**20
+"""Weights up to here are whole numbers of units of 2**-32 that floats hold exactly."""
 
 
 class Contributions(ABC):
@@ -61,6 +66,8 @@ class Share(Contributions):
 
     def __post_init__(self) -> None:
         _checks.positive(weight=self.weight)
+        if self.weight > LARGEST_SHARED:
+            raise InputError(f"weight must be at most 2**20; got {self.weight:g}.")
         object.__setattr__(self, "weight", float(self.weight))
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.geometry import Box
@@ -40,6 +42,9 @@ class Marginals(Question):
         How often the range of a column of numbers is halved, at most 16.
     max_rows
         A public bound on the number of rows.
+    by
+        The place of a category: every other column is counted for each of its levels apart, and
+        for anything else. None to count all rows together.
     whole
         Columns of whole numbers: the place of each, and how many values it has, at least two.
 
@@ -56,12 +61,15 @@ class Marginals(Question):
     Box(lower=(0.0, 0.0), upper=(256.0, 3.0))
     >>> question.cells, Marginals([None, 3], whole=[(0, 10)]).cells
     ((257, 4), (11, 4))
+    >>> Marginals([None, 3], by=1).copies  # the numbers once for each of three levels, and the rest
+    (4, 1)
     """
 
     levels: tuple[int | None, ...]
     labels: Labels | None = None
     depth: int = 8
     max_rows: int = MOST_ROWS
+    by: int | None = None
     whole: tuple[tuple[int, int], ...] = ()
     bounds: Bounds = field(init=False, repr=False)
 
@@ -86,7 +94,11 @@ class Marginals(Question):
             _checks.whole(whole=count, at_least=2, at_most=2**self.depth)
             if not 0 <= place < len(plain) or plain[place] is not None:
                 raise InputError(f"whole must name columns of numbers; {place} is another.")
-        if sum(self.cells) > MOST_NUMBERS:
+        if self.by is not None:
+            _checks.whole(by=self.by, at_least=0, at_most=len(plain) - 1)
+            if plain[self.by] is None:
+                raise InputError("by must be the place of a category, whose levels are declared.")
+        if sum(np.multiply(self.cells, self.copies).tolist()) > MOST_NUMBERS:
             raise InputError(f"columns must have at most {MOST_NUMBERS:,} cells together.")
         last = [cells - 1 for cells in self.cells]
         bounds = Bounds(
@@ -102,6 +114,14 @@ class Marginals(Question):
             1 + (values.get(place, most) if count is None else count)
             for place, count in enumerate(self.levels)
         )
+
+    @property
+    def copies(self) -> tuple[int, ...]:
+        """How often the cells of each column are counted: for each level of ``by`` apart."""
+        if self.by is None:
+            return (1,) * len(self.levels)
+        groups = self.cells[self.by]
+        return tuple(1 if column == self.by else groups for column in range(len(self.levels)))
 
     @property
     def numeric(self) -> int:

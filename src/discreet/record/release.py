@@ -16,6 +16,9 @@ from discreet.noise import REHEARSAL
 from discreet.privacy import Guarantee
 from discreet.record.facts import Certificate, Fact, Origin, Tolerance
 
+NOISE_SCALE = "scale of the noise"
+"""What the size of the noise is called among the tolerances of a certificate."""
+
 MOST_SHOWN = 50
 """Numbers of a value that a notebook shows; of more, the first and the last."""
 
@@ -89,6 +92,17 @@ class Release:
     def is_rehearsal(self) -> bool:
         """Whether it was made with seeded noise, which can be reproduced."""
         return self.noise.startswith(REHEARSAL)
+
+    @property
+    def noise_scale(self) -> float | None:
+        """The scale of the noise on what was counted or added up; None without noise, or several.
+
+        The standard deviation of a Gaussian law, and b of a Laplace law with the density
+        exp(-|x| / b) / 2b, whose deviation is 1.41 b: in rows for counts, in the units of the rows
+        for sums; for means of a sum in which each column is from -1 to 1.
+        """
+        told = {one.value for one in self.certificate.tolerances if one.what == NOISE_SCALE}
+        return told.pop() if len(told) == 1 else None
 
     def _repr_html_(self) -> str:
         rows = [

@@ -24,18 +24,22 @@ from discreet.questions.bounds import Bounds
 
 @dataclass(frozen=True, eq=False)
 class MechanismRun:
-    """Many releases of a planned mechanism, with seeded noise, from data sets (X, y)."""
+    """Many releases of a planned mechanism, with seeded noise, from data sets.
+
+    A data set is X, (X, y), or (X, y, ids) where persons are protected.
+    """
 
     plan: Plan
     bounds: Bounds
     unit: Unit
 
     def many(self, data: Any, count: int, seed: int) -> Array:
-        X, y = data if isinstance(data, tuple) else (data, None)
-        rows = Rows(X, y, bounds=self.bounds, unit=self.unit)
+        X, y, persons = (*data, None, None)[:3] if isinstance(data, tuple) else (data, None, None)
+        rows = Rows(X, y, persons=persons, bounds=self.bounds, unit=self.unit)
         nothing = replace(self.plan.guarantee, profile=NoPrivacy())
         receipt = NoLedger().charge(nothing, purpose="audit")
-        released: Array = self.plan.run_many(rows.open(receipt), RehearsalNoise(seed), count)
+        noise = RehearsalNoise(seed)
+        released: Array = self.plan.run_many(rows.open(receipt, noise), noise, count)
         return np.asarray(released, dtype=np.float64).reshape(count, -1)
 
 

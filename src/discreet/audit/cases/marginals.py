@@ -37,6 +37,9 @@ def marginal_splits(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
             asked = Marginals((None, 3, None), declared, 4, max_rows=2**20, whole=[(2, 5)])
             yield exact_case(f"{law} marginals{what}", MarginalSplits(law), asked, spent,
                              ends_pair(unit, [15.0, 2.0, 4.0], marks))  # fmt: skip
+        apart = Marginals((None, 3, None), depth=4, max_rows=2**20, by=1, whole=[(2, 5)])
+        yield exact_case(f"{law} marginals by groups", MarginalSplits(law), apart, spent,
+                         ends_pair(unit, [15.0, 2.0, 4.0]))  # fmt: skip
 
 
 def additive_model(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:

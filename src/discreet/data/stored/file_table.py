@@ -30,7 +30,7 @@ PREDICTED_AT_ONCE = 2**16
 class FilePart(NamedTuple):
     """A file of a table, and all of its columns, as often as they come."""
 
-    path: Path
+    path: Path | str
     names: list[str]
 
 
@@ -77,6 +77,15 @@ class FileTable(StoredTable):
         if column.name not in self.meanings:
             return column
         return replace(column, meaning=self.meanings[column.name])
+
+    def add_meanings(self, encoding: Encoding) -> Encoding:
+        """Return an encoding of columns of which is known what their cells mean."""
+        target = encoding.target
+        return replace(
+            encoding,
+            features=tuple(map(self.add_meaning, encoding.features or ())),
+            target=None if target is None else self.add_meaning(target),
+        )
 
     @abstractmethod
     def check(self, wanted: Sequence[Wanted]) -> None:

@@ -9,23 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from scipy import sparse
 
-from discreet._parallel import prefetch
 from discreet.data.arrow import (
     Meaning,
-    arrow_codes,
-    arrow_numbers,
     import_arrow,
     is_plain_text,
 )
-from discreet.data.frame import CellArray, Coded, Frame, matrix_of, one_above_another
+from discreet.data.frame import CellArray, Coded, Frame, matrix_of
+from discreet.data.stored.batches import BATCH_NUMBERS, BatchFeed, Place, read_column
 from discreet.data.stored.file_table import FilePart, FileTable, are_files, repeat_value
 from discreet.data.stored.files import (
     SUFFIXES,
@@ -37,15 +34,9 @@ from discreet.data.stored.files import (
     refuse_text,
     stop_at,
 )
-from discreet.data.stored.stream import CACHED_BYTES, Feed, StreamSource
-from discreet.data.stored.table import Encoding, Piece, RowPlace, Wanted
+from discreet.data.stored.stream import CACHED_BYTES, StreamSource
+from discreet.data.stored.table import Encoding, Wanted
 from discreet.errors import InputError, SourceChanged
-
-PREFETCHED = 1
-"""How many batches are decoded before they are asked for."""
-
-BATCH_NUMBERS = 2**21
-"""How many numbers are decoded together: Arrow takes longer over smaller batches."""
 
 BUFFER = 2**16
 """Bytes of a column that are read from a file at once."""
@@ -197,15 +188,7 @@ class ParquetTable(FileTable):
                     f"the column {column.name!r} comes from the names of folders; the target and "
                     "the weight must be in the files."
                 )
-        target = encoding.target
-        feed = ParquetFeed(
-            self,
-            replace(
-                encoding,
-                features=tuple(map(self.add_meaning, encoding.features or ())),
-                target=None if target is None else self.add_meaning(target),
-            ),
-        )
+        feed = ParquetFeed(self, self.add_meanings(encoding))
         feed.check()
         return StreamSource(feed)
 
@@ -220,12 +203,12 @@ class ParquetTable(FileTable):
             As for :meth:`batches`.
         """
         wanted = [self.add_meaning(column) for column in wanted]
-        for file, batch in self.batches(wanted, rows, skipped):
-            yield _read_frame(file, batch, wanted)
+        for read, batch in self.batches(wanted, rows, skipped):
+            yield read(batch, wanted)
 
     def batches(
         self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
-    ) -> Generator[tuple[StoredFile, Any], None, None]:
+    ) -> Generator[tuple[Place, Any], None, None]:
         """Yield all rows but the first few as Arrow decodes them; files without others are left.
 
         Parameters
@@ -239,13 +222,14 @@ class ParquetTable(FileTable):
 
         Yields
         ------
-        file, batch
-            The file, and some of its rows as an Arrow record batch.
+        read, batch
+            What reads columns of the file, and some of its rows as an Arrow record batch.
         """
         for file in self.files:
             if skipped < file.rows or not skipped:
+                read = partial(_read_frame, file)
                 for batch in _decode_file(file, wanted, rows, skipped):
-                    yield file, batch
+                    yield read, batch
             skipped = max(0, skipped - file.rows)
 
     def blocks(self, numbers: Collection[str] = ()) -> tuple[Any, Iterator[Any]]:
@@ -265,56 +249,14 @@ class ParquetTable(FileTable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParquetFeed(Feed):
+class ParquetFeed(BatchFeed):
     """Parquet files, encoded row by row."""
 
     table: ParquetTable
-    encoding: Encoding
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.table.count, self.encoding.total_width
-
-    @cached_property
-    def _wanted(self) -> list[Wanted]:
-        return self.encoding.wanted
 
     def check(self) -> None:
-        self.table.check(self._wanted)
+        self.table.check(self.encoding.wanted)
         self.table.check_unchanged()
-
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        with closing(self.lazy_pieces(rows)) as makers:
-            for _, make in makers:
-                yield make()
-
-    def lazy_pieces(
-        self, rows: int, first: int = 0
-    ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
-        waiting: list[tuple[StoredFile, Any]] = []
-        room, number = rows, first
-        together = rows * max(1, BATCH_NUMBERS // (rows * len(self._wanted)))
-        decoded = self.table.batches(self._wanted, together, first * rows)
-        with closing(prefetch(decoded, PREFETCHED)) as batches:
-            for file, batch in batches:
-                start, size = 0, batch.num_rows
-                while size - start >= room:
-                    waiting.append((file, batch.slice(start, room)))
-                    yield rows, partial(self._make_piece, waiting, number * rows)
-                    start, waiting, room, number = start + room, [], rows, number + 1
-                if start < size:
-                    waiting.append((file, batch.slice(start)))
-                    room -= size - start
-        if waiting:
-            yield rows - room, partial(self._make_piece, waiting, number * rows)
-
-    def _make_piece(self, parts: Sequence[tuple[StoredFile, Any]], start: int) -> Piece:
-        made = []
-        for file, batch in parts:
-            frame = _read_frame(file, batch, self._wanted)
-            made.append(self.encoding.piece_of(frame, RowPlace(0, start)))
-            start += batch.num_rows
-        return _join_pieces(made)
 
 
 def parquet_rows(
@@ -455,21 +397,4 @@ def _read_frame(file: StoredFile, batch: Any, wanted: Sequence[Wanted]) -> Frame
 def _read_cells(file: StoredFile, batch: Any, column: Wanted) -> CellArray | Coded:
     if column.name not in file.types:
         return repeat_value(file.folders[column.name], batch.num_rows, column)
-    array = batch.column(column.name)
-    return arrow_numbers(array) if column.is_number else arrow_codes(array, column.meaning)
-
-
-def _join_pieces(parts: Sequence[Piece]) -> Piece:
-    """Return parts as one piece, laid out alike however many there are."""
-    matrices = [part.matrix for part in parts]
-    labels = [part.labels for part in parts if part.labels is not None]
-    weights = [part.weights for part in parts if part.weights is not None]
-    if sparse.issparse(matrices[0]):
-        matrix = matrices[0] if len(parts) == 1 else sparse.vstack(matrices, format="csr")
-    else:
-        matrix = one_above_another(matrices)
-    return Piece(
-        matrix,
-        np.concatenate(labels) if labels else None,
-        np.concatenate(weights) if weights else None,
-    )
+    return read_column(batch, column)

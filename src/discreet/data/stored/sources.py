@@ -11,15 +11,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from discreet.data.stored.arrow_dataset import DatasetTable, is_address
 from discreet.data.stored.csv import CsvTable
 from discreet.data.stored.dask import DaskTable
 from discreet.data.stored.file_table import FileTable, are_files, has_suffix
 from discreet.data.stored.files import check_ordinary
 from discreet.data.stored.parquet import ParquetTable
 from discreet.data.stored.table import OpenedTable, StoredTable, TargetCount, Wanted
+from discreet.data.stored.warehouse import DuckTable
 from discreet.errors import InputError, InputTypeError
 
-SOURCES: tuple[type[StoredTable], ...] = (CsvTable, ParquetTable, DaskTable)
+SOURCES: tuple[type[StoredTable], ...] = (
+    DatasetTable,
+    CsvTable,
+    DuckTable,
+    ParquetTable,
+    DaskTable,
+)
 """Every kind of table that is stored elsewhere; the first that says a table is its own opens it."""
 
 
@@ -113,7 +121,7 @@ def look_at(X: Any) -> StoredTable:
 
 def open_files(path: Path | str) -> FileTable:
     """Return the table in files: one of a known name, or those of a folder or pattern."""
-    table = look_at(path if are_files(path) else check_file(path))
+    table = look_at(path if are_files(path) or is_address(path) else check_file(path))
     if not isinstance(table, FileTable):
         raise InputTypeError(f"{path}: expected the path of files.")
     return table
@@ -148,7 +156,7 @@ def format_of(path: Path | str) -> type[FileTable]:
 
 
 def _formats() -> list[type[FileTable]]:
-    return [source for source in SOURCES if issubclass(source, FileTable)]
+    return [source for source in SOURCES if issubclass(source, FileTable) and source.suffixes]
 
 
 def _words_of_formats() -> str:

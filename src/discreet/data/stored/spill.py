@@ -43,6 +43,11 @@ PATIENCE = 1.0
 """Seconds of a pass after which a slow disk is given up, until the next pass."""
 
 
+def is_switched_off() -> bool:
+    """Say whether rows are not to be written to temporary files."""
+    return os.environ.get(SWITCH, "").strip().lower() in OFF
+
+
 VECTORS = ("labels", "weights", "scale", "spoilt")
 
 
@@ -91,7 +96,7 @@ class Spill:
     @classmethod
     def open(cls) -> Spill | None:
         """Return an empty one, or None where there is no room or it is switched off."""
-        if os.environ.get(SWITCH, "").strip().lower() in OFF or not hasattr(os, "preadv"):
+        if is_switched_off() or not hasattr(os, "preadv"):
             return None
         folder = tempfile.gettempdir()
         if _is_memory(folder):

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from discreet._types import Array, Integers
+from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import InputError
 from discreet.mechanisms.base import labels_of
@@ -52,8 +52,8 @@ class SplitLayout:
         depth, target = self.depths
         of_splits = [0, *(1 + level for level in range(depth) for _ in range(2**level))]
         kinds = list[int]()
-        for count in self.question.levels:
-            kinds += of_splits if count is None else [0] * (count + 1)
+        for count, copies in zip(self.question.levels, self.question.copies, strict=True):
+            kinds += copies * (of_splits if count is None else [0] * (count + 1))
         kinds += [0] * self.label_counts
         kinds += [1 + depth + level for level in range(target) for _ in range(2**level)]
         return np.array(kinds, dtype=np.int64)
@@ -96,23 +96,36 @@ class SplitLayout:
         targets: list[Number] = [size**power for size in sizes[1 + depth : 1 + depth + target]]
         question = self.question
         categories = len(question.levels) - question.numeric
+        known = max(sum(numbers), one) if numbers else one
         if not unit.is_replace:
-            known = max(sum(numbers), one) if numbers else one
             return question.numeric * known + categories * one + one + sum(targets)
         column = max(_apart(numbers, power), sum(numbers) + one)
-        label = 2 * one if self.label_counts > 1 else 0 * one
-        return question.numeric * column + 2 * categories * one + label + _apart(targets, power)
+        label = (2 * one if self.label_counts > 1 else 0 * one) + _apart(targets, power)
+        if question.by is None:
+            return question.numeric * column + 2 * categories * one + label
+        within = question.numeric * column + 2 * (categories - 1) * one
+        across = 2 * (question.numeric * known + categories * one)  # numbers of two groups
+        return max(within, across) + label
 
     def count(self, rows: OpenRows) -> Integers:
         """Return the numbers of these rows, exactly."""
         question = self.question
         labels = question.labels
 
+        def apart(column: int, number: int, cells: Integers) -> Integers:
+            """Return the cell of each row, those of each level of ``by`` behind one another."""
+            found: Integers = cells[:, column]
+            if question.by is None or question.by == column:
+                return found
+            return cells[:, question.by] * number + found
+
         def kernel(block: Block) -> Integers:
             cells = np.rint(block.rows()).astype(np.int64)  # in the box: clipped, and never NaN
             counts = [
-                np.bincount(cells[:, column], minlength=number)
-                for column, number in enumerate(question.cells)
+                np.bincount(apart(column, number, cells), minlength=number * copies)
+                for column, (number, copies) in enumerate(
+                    zip(question.cells, question.copies, strict=True)
+                )
             ]
             if labels is not None:
                 found, number = place_labels(labels, labels_of(block))
@@ -126,21 +139,44 @@ class SplitLayout:
 
     def split(self, counts: Integers) -> Integers:
         """Return the numbers that follow from counts of cells, column after column."""
-        ends = np.cumsum(self.question.cells)
-        parts, leaves = list[Integers](), iter(self.leaves)
-        for count, found in zip(self.question.levels, np.split(counts, ends)[:-1], strict=True):
-            if count is not None:
-                parts.append(found)
-                continue
-            known = np.zeros(2**self.question.depth, dtype=np.int64)
-            known[next(leaves)] = found[:-1]
-            parts += [found[-1:], split_counts(known)]
+        question, leaves = self.question, iter(self.leaves)
+        ends = np.cumsum(np.multiply(question.cells, question.copies))
+        parts = list[Integers]()
+        for count, copies, counted in zip(
+            question.levels, question.copies, np.split(counts, ends)[:-1], strict=True
+        ):
+            places = next(leaves) if count is None else None
+            for found in counted.reshape(copies, -1):
+                if places is None:
+                    parts.append(found)
+                    continue
+                known = np.zeros(2**question.depth, dtype=np.int64)
+                known[places] = found[:-1]
+                parts += [found[-1:], split_counts(known)]
         label = counts[ends[-1] :]
         if isinstance(self.question.labels, Interval):
             parts += [label.sum(keepdims=True), split_counts(label)]
         else:
             parts.append(label)
         return np.concatenate(parts)
+
+    def parts(self, released: Vector) -> tuple[list[Array], Vector]:
+        """Return the numbers of each column, a line for each time it is counted, and the label's.
+
+        Examples
+        --------
+        >>> parts, rows = SplitLayout(Marginals([2, 1], by=0)).parts(np.arange(10.0))
+        >>> [part.tolist() for part in parts], rows.tolist()
+        ([[[0.0, 1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]], [9.0])
+        """
+        question = self.question
+        sizes = [
+            copies * (2**question.depth if count is None else count + 1)
+            for count, copies in zip(question.levels, question.copies, strict=True)
+        ]
+        *columns, label = np.split(np.asarray(released, dtype=np.float64), np.cumsum(sizes))
+        lines = zip(columns, question.copies, strict=True)
+        return [column.reshape(copies, -1) for column, copies in lines], label
 
 
 def _apart(sizes: Sequence[Number], power: int) -> Number:

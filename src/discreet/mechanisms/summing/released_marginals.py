@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet._types import Array, Booleans, Integers, Vector
+from discreet.errors import InputError
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
 from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.mechanisms.summing.standard_frame import FEWEST
@@ -54,7 +55,10 @@ def read_marginals(layout: SplitLayout, released: Vector, deviations: Vector) ->
     """Return shares that are not negative and sum to one, and one number of rows for all."""
     question, noise = layout.question, float(deviations[0])
     depth, _ = layout.depths
-    parts, label = _cut(layout, released)
+    if question.by is not None:
+        raise InputError("marginals of several groups are read group by group.")
+    lines, label = layout.parts(released)
+    parts = [line[0] for line in lines]
     flat = [part for count, part in zip(question.levels, parts, strict=True) if count is not None]
     flat.append(label[: layout.label_counts])
     weights = np.array([1 / part.size for part in flat])
@@ -94,19 +98,6 @@ def _spread_numbers(
     for found, places, absent in zip(known, leaves, missing, strict=True):
         cells = np.append(found[places], absent)
         yield ColumnShares(cells / cells.sum(), bool(absent > 0))
-
-
-def _cut(layout: SplitLayout, released: Vector) -> tuple[list[Vector], Vector]:
-    """Return the numbers of each column, and those of the label."""
-
-    def ends() -> Iterator[int]:
-        end = 0
-        for count in layout.question.levels:
-            end += 2**layout.question.depth if count is None else count + 1
-            yield end
-
-    *columns, label = np.split(np.asarray(released, dtype=np.float64), list(ends()))
-    return columns, label
 
 
 def join_splits(
