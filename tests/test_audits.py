@@ -111,7 +111,8 @@ def test_the_program_writes_the_page_and_the_picture(tmp_path, monkeypatch, exac
     assert program.main(arguments) == 0
     text = (tmp_path / "audit.md").read_text()
     assert text.count("| laplace sum |") == 6
-    assert f"{len(mechanisms.all_cases()) - 6} audits are still to be made" in text
+    made = sum(case.mechanism.name == "laplace_sum" for case in mechanisms.all_cases())
+    assert f"{len(mechanisms.all_cases()) - made} audits are still to be made" in text
     assert "gaussian sum (6)" in text
     assert (tmp_path / "audit.png").stat().st_size > 1000
     # What is known is not attacked again, and the page is the same.

@@ -12,7 +12,7 @@ from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.data import OpenRows
 from discreet.mechanisms import FollowingHistogram
-from discreet.mechanisms.following_histogram import NO_NOISE, FollowingPlan, count_scores
+from discreet.mechanisms.following_histogram import FollowingPlan, NoiseOnCounts, count_scores
 from discreet.mechanisms.summing.score_cells import fixed_edges, place_rows
 from discreet.noise import UNIT_RATE, Noise
 from discreet.privacy import AddRemoveOne, Budget
@@ -51,7 +51,7 @@ def _mutant(name: str, breaks: str, release: Any, pair: Pair, trials: int) -> Mu
 
 def edges_of_exact_counts() -> Mutant:
     def release(plan: FollowingPlan, rows: OpenRows, noise: Noise) -> Vector:
-        exact = count_scores(rows, fixed_edges(QUESTION.cells), has_halves=False)[1:]
+        exact = count_scores(rows, QUESTION, fixed_edges(QUESTION.cells), has_halves=False)[1:]
         edges = plan.edges_after(exact.astype(np.float64))
         return np.concatenate([edges, plan.release_second(rows, edges, noise)])
 
@@ -65,8 +65,8 @@ def edges_of_exact_counts() -> Mutant:
 def noise_on_the_first_release_only() -> Mutant:
     def release(plan: FollowingPlan, rows: OpenRows, noise: Noise) -> Vector:
         edges = plan.edges_after(plan.release_first(rows, noise))
-        counts = count_scores(rows, edges, has_halves=True)
-        return np.concatenate([edges, NO_NOISE.hide(counts, noise)])
+        counts = count_scores(rows, QUESTION, edges, has_halves=True)
+        return np.concatenate([edges, NoiseOnCounts().hide(counts, noise)])
 
     return _mutant(
         "noise on the release that finds the edges alone",

@@ -27,6 +27,7 @@ from discreet.mechanisms import (
 from discreet.mechanisms.adaptive_ridge import missing_ridge
 from discreet.mechanisms.summing.score_counts import EDGES, ScoreCounts, count_scores
 from discreet.mechanisms.summing.standard_frame import StandardFrame
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import Noise, release_gaussian
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Approximate, Budget, Gaussian, Guarantee, Pure
@@ -92,7 +93,7 @@ def counts_not_accounted_for() -> BoundMutant:
 
     def reached(mechanism: PrivateStandardisation) -> float:
         plan: Any = mechanism.plan(problem, SMALL_DELTA, ADD)
-        counts: Any = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED.max_rows)
+        counts: Any = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED)
         apart = math.hypot(
             plan.moments.sensitivity(2, ADD) / plan.sums.grid.scale,
             plan.second.minimiser.problem.bounds.row_norm() / plan.second.scale,
@@ -112,11 +113,11 @@ def counts_not_accounted_for() -> BoundMutant:
 
 
 def row_in_two_cells() -> BoundMutant:
-    counts: Any = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED.max_rows)
+    counts: Any = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED)
     more = open_data((np.ones((1, 1)), np.ones(1)), FRAMED, ADD)
 
     def reached(cells: int) -> float:
-        found = count_scores(more, np.ones(2)).astype(np.float64)
+        found = count_scores(more, np.ones(2), RowSums(FRAMED)).astype(np.float64)
         if cells == 2:
             found += np.roll(found, 1)  # in the next bin as well, to smooth the histogram
         return float(np.linalg.norm(found)) / counts.grid.scale
@@ -133,7 +134,7 @@ def row_in_two_cells() -> BoundMutant:
 
 
 def edges_from_scores() -> Mutant:
-    counts = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED.max_rows)
+    counts = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED)
     coefficients = np.array([1.0, 0.0])  # as if they had been released before
 
     def with_edges(edges_of: Callable[[Vector], Vector]) -> Sampled:

@@ -103,6 +103,7 @@ WARD = '[columns.ward]\ntype = "category"\ncategories = ["surgery", "medicine"]\
 FIT = "fit back.toml data.csv --rehearse 3 --out model"
 SELECT = "select back.toml data.csv --features 1 --rehearse 3 --out choice"
 TUNE = "tune back.toml data.csv --rehearse 3 --grid margin=[0.0,1.0] --out model"
+DESCRIBE = "describe back.toml data.csv --epsilon 1 --rehearse 3"
 SCORE = "score fitted data.csv --rehearse 3"
 
 STREAM = "stream replace.toml data.csv --horizon 600 --no-ledger --out model"
@@ -146,6 +147,17 @@ ASKED = (
     ask(f"{TUNE} --method compose --json", odd=("missing",)),
     ask(f"{TUNE} --method repeat --json", odd=("missing",)),
     ask(f"{TUNE} --method split".replace("csv", "parquet"), source="parquet", odd=()),
+    ask(DESCRIBE, f"{DESCRIBE} --json", odd=tuple(ODD)),
+    ask(f"{DESCRIBE} --by ward --out page.html --out table.csv --out release.json --out a.png"),
+    ask(
+        f"{DESCRIBE} --by ward --json".replace("back", "replace").replace("csv", "parquet"),
+        source="parquet",
+        unit="replace",
+        odd=tuple(ODD),
+    ),
+    ask(DESCRIBE.replace("data.csv", "data"), source="folder"),
+    ask(DESCRIBE.replace("back.toml", "cost.toml"), odd=("no numbers", "missing")),
+    ask(f"{DESCRIBE.replace('--rehearse 3', f'--ledger {LEDGER}')} --delta 0", odd=()),
     ask(SCORE, f"{SCORE} --json --training"),
     ask(f"{SCORE} --card card.md", odd=()),
     ask(f"{SCORE} --json --delta 0.2".replace("csv", "parquet"), source="parquet"),
@@ -316,6 +328,7 @@ REFUSING = (
     FIT,
     SELECT,
     f"{TUNE} --method split",
+    DESCRIBE,
     SCORE,
     "serve oracle.toml",
     "predict fitted data.csv",

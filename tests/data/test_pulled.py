@@ -12,13 +12,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
 
-from discreet import LinearClassifier, LinearRegressor
+from discreet import LinearClassifier, LinearRegressor, artifact
 from discreet.data.stored import open_table, pulled
 from discreet.data.stored.arrow_dataset import DatasetTable
 from discreet.data.stored.warehouse import DuckTable
 from discreet.errors import InputError, SourceChanged
 from discreet.ledger import MemoryLedger
 from discreet.privacy import Budget
+from discreet.schema import read, write
+from support.place import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 
@@ -267,3 +269,57 @@ def test_regression_learns_from_a_query_of_postgres_types():
     model = LinearRegressor(5.0, columns=declared, target_range=(0, 1000), rehearsal=1)
     model.fit(numbers, target="y")
     assert model.score(numbers.df()[["a", "b", "c"]].astype({"b": float}), np.arange(1000)) > 0.9
+
+
+SCHEMA = """
+[data]
+query = '''select age, ward, ill from "the stays" where age < 90'''
+[target]
+name = "ill"
+task = "classification"
+classes = ["no", "yes"]
+[columns.age]
+type = "number"
+range = [18, 100]
+[columns.ward]
+type = "category"
+categories = ["a", "b"]
+[privacy]
+epsilon = 1.0
+"""
+
+
+class TestCommands:
+    def test_the_schema_asks_a_data_base_and_files_at_addresses_are_read(self, tmp_path, memory):
+        with duckdb.connect(str(tmp_path / "ward.duckdb")) as connection:
+            connection.register("frame", FRAME)
+            connection.execute('create table "the stays" as select * from frame')
+            connection.execute("create table other as select 1 as one")
+        (tmp_path / "schema.toml").write_text(SCHEMA)
+        plain = SCHEMA.replace(SCHEMA.splitlines()[2], "")
+        (tmp_path / "plain.toml").write_text(plain)
+        young = pa.Table.from_pandas(FRAME[FRAME["age"] < 90], preserve_index=False)
+        parquet.write_table(young, tmp_path / "young.parquet")
+        options = "--model linear --rehearse 1 --json"
+        asked = run(tmp_path, f"fit schema.toml ward.duckdb --out asked {options}")
+        assert asked.code == 0, asked.error
+        found = run(
+            tmp_path, f"fit plain.toml file://{tmp_path}/young.parquet --out read {options}"
+        )
+        assert found.code == 0, found.error
+        models = [artifact.load(tmp_path / name) for name in ("asked", "read")]
+        np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+        said = run(tmp_path, "predict asked ward.duckdb --out said.csv")
+        assert said.code == 0, said.error
+
+    def test_a_query_is_not_asked_of_other_files(self, tmp_path):
+        (tmp_path / "schema.toml").write_text(SCHEMA)
+        FRAME.to_csv(tmp_path / "x.csv", index=False)
+        said = run(tmp_path, "fit schema.toml x.csv --out model --rehearse 1").error
+        assert "the schema has a query, which is asked of a data base" in said
+
+    def test_a_schema_keeps_its_query(self, tmp_path):
+        (tmp_path / "schema.toml").write_text(SCHEMA)
+        schema = read(tmp_path / "schema.toml")
+        (tmp_path / "again.toml").write_text(write(schema))
+        assert read(tmp_path / "again.toml").query == schema.query

@@ -23,8 +23,8 @@ from discreet.mechanisms.summing.score_counts import (
     EDGES,
     NODES,
     ScoreCounts,
-    count_scores,
 )
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import Grid, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne, gaussian_multiplier
 from discreet.questions import OneVsRest, Problem
@@ -50,6 +50,11 @@ def bounds_of(p=3, features=None, **more):
 def data(rows, p=3, seed=0):
     generator = np.random.default_rng(seed)
     return 3 * generator.standard_normal((rows, p)), generator.choice([-1.0, 1.0], size=rows)
+
+
+def count_scores(rows, coefficients):
+    """Count each row once."""
+    return score_counts.count_scores(rows, coefficients, RowSums(bounds_of()))
 
 
 # What is counted.
@@ -152,7 +157,7 @@ def test_the_coefficients_that_score_are_those_released_to_the_last_bit(monkeypa
     monkeypatch.setattr(
         score_counts,
         "count_scores",
-        lambda rows, used: seen.append(used.copy()) or count(rows, used),
+        lambda rows, used, *how: seen.append(used.copy()) or count(rows, used, *how),
     )
     problem = Problem(MarginLogistic(), bounds_of(), ridge=3.0)
     plan = PrivateStandardisation(counts_scores=True).plan(problem, Budget(1.0, 1e-6), ADD)
@@ -166,7 +171,7 @@ def test_the_coefficients_that_score_are_those_released_to_the_last_bit(monkeypa
 @pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)], ids=["pure", "gaussian"])
 def test_every_count_has_noise_of_its_own_as_large_as_accounted_for(unit, budget):
     """Empty cells too. The noise is fixed; limits are five standard errors of 2,000 draws."""
-    counts = ScoreCounts.within_budget(budget, unit, 2**20)
+    counts = ScoreCounts.within_budget(budget, unit, bounds_of())
     X, y = data(5)
     opened, coefficients = open_rows(X, y, bounds=bounds_of()), np.array([1.0, -2.0, 0.5, 3.0])
     exact = count_scores(opened, coefficients)
@@ -187,7 +192,7 @@ def test_scores_beyond_all_numbers_still_have_a_cell():
 
 
 def test_an_infinite_budget_counts_exactly():
-    counts = ScoreCounts.within_budget(Budget(math.inf), ADD, 1000)
+    counts = ScoreCounts.within_budget(Budget(math.inf), ADD, bounds_of())
     assert (counts.grid, counts.profile, counts.variance) == (None, None, 0.0)
 
 
@@ -197,7 +202,7 @@ def test_an_infinite_budget_counts_exactly():
 @both_units
 @pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(1.0)], ids=["gaussian", "pure"])
 def test_no_pair_of_records_moves_the_counts_further_than_declared(unit, budget):
-    planned = ScoreCounts.within_budget(budget, unit, 2**20)
+    planned = ScoreCounts.within_budget(budget, unit, bounds_of())
     order, coefficients = (1 if planned.is_pure else 2), np.array([1.0, 0.3, -1.0, 0.2])
     apart = []
     for seed in range(30):
@@ -219,11 +224,11 @@ def test_no_pair_of_records_moves_the_counts_further_than_declared(unit, budget)
 @both_units
 def test_the_counts_take_the_share_that_they_say(unit):
     whole = 1 / gaussian_multiplier(Budget(1.0, 1e-6))
-    gaussian = ScoreCounts.within_budget(Budget(1.0, 1e-6), unit, 2**20)
+    gaussian = ScoreCounts.within_budget(Budget(1.0, 1e-6), unit, bounds_of())
     assert gaussian.profile.ideal.mu**2 == pytest.approx(COUNTED_SHARE * whole**2, rel=1e-6)
     moved = 2 if unit.rows_are_public else 1
     assert gaussian.variance == pytest.approx(moved / (COUNTED_SHARE * whole**2), rel=1e-4)
-    pure = ScoreCounts.within_budget(Budget(1.0), unit, 2**20)
+    pure = ScoreCounts.within_budget(Budget(1.0), unit, bounds_of())
     assert pure.profile.pure_epsilon == pytest.approx(COUNTED_SHARE, rel=1e-6)
     assert pure.variance == pytest.approx(2 * (moved / COUNTED_SHARE) ** 2, rel=1e-4)
 
@@ -283,7 +288,7 @@ def test_counts_left_out_of_the_account_are_caught(case):
 @pytest.mark.parametrize("case", [COUNTED[1], COUNTED[3]], ids=lambda case: case.label)
 def test_forgetting_that_a_replaced_record_changes_two_cells_is_caught(case):
     plan = case.plan()
-    one = ScoreCounts.within_budget(case.budget, ADD, case.question.bounds.max_rows)
+    one = ScoreCounts.within_budget(case.budget, ADD, case.question.bounds)
     with pytest.raises(AssertionError):
         check_joint_sensitivity(case, replace(plan, counts=one), [case.worst_pair])
 
@@ -306,11 +311,12 @@ def test_a_row_in_two_cells_is_caught(case, monkeypatch):
 @pytest.mark.parametrize("case", [COUNTED[0], COUNTED[2]], ids=lambda case: case.label)
 def test_edges_taken_from_the_rows_are_caught(case, monkeypatch):
     # A record far out moves every quantile, and the other rows change their cells with it.
-    def by_quantiles(rows, coefficients):
+    def by_quantiles(rows, coefficients, entering, one):
         X, y = rows.gather()
         scores = X @ coefficients
         edges = np.quantile(scores, np.linspace(0, 1, BINS + 1)[1:-1])
-        return np.bincount(np.searchsorted(edges, scores) + BINS * (y > 0), minlength=CELLS)
+        cells = np.searchsorted(edges, scores) + BINS * (y > 0)
+        return np.bincount(cells, minlength=CELLS) * one
 
     X, y = np.linspace(-1, 1, 12)[:, None] * np.ones((12, 5)), np.ones(13)
     pair = Data(X, y[:12]), Data(np.vstack([X, 9 * np.ones(5)]), y)

@@ -14,6 +14,7 @@ from discreet.cli.audit import audit
 from discreet.cli.card import card
 from discreet.cli.check import check
 from discreet.cli.demo import demo
+from discreet.cli.describe import describe
 from discreet.cli.failures import Commands
 from discreet.cli.fit import fit
 from discreet.cli.init import init
@@ -44,9 +45,9 @@ The whole chain, on synthetic patients:
 
 For a table of your own, `discreet init table.csv` proposes the schema. To choose columns first,
 see `discreet select --help`. For records that arrive one after another, see
-`discreet stream --help`. Only select, fit, tune, stream, score and the first start of an oracle
-with serve charge a ledger: each charges its epsilon and delta before a row is used, and the
-charge stands if the command fails.
+`discreet stream --help`. Only describe, select, fit, tune, stream, score and the first start of
+an oracle with serve charge a ledger: each charges its epsilon and delta before a row is used, and
+the charge stands if the command fails.
 
 Exit codes: 0 done; 1 refused (over budget, refuted, unsound, a serious finding); 2 wrong input;
 3 a file or a ledger cannot be read or written; 70 a bug.
@@ -79,7 +80,7 @@ def _discreet(
 
 
 COMMANDS = (
-    *(init, check, plan, split, select, fit, tune, stream),
+    *(init, check, plan, split, describe, select, fit, tune, stream),
     *(card, predict, score, serve, audit, demo),
 )
 for command in COMMANDS:

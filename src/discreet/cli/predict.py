@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.new_files import check_new, new_file
-from discreet.cli.shared_options import ModelFolder
+from discreet.cli.shared_options import ModelFolder, TableFiles
 from discreet.errors import InputError
 
 PREDICTION, PROBABILITY = "prediction", "probability_of_{}"
@@ -18,7 +18,7 @@ PREDICTION, PROBABILITY = "prediction", "probability_of_{}"
 
 def predict(
     folder: ModelFolder,
-    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
+    data: TableFiles,
     out: Annotated[
         Path | None, typer.Option(help="A new .csv or .parquet file; otherwise CSV is printed.")
     ] = None,

@@ -16,9 +16,10 @@ SchemaFile = Annotated[
 ]
 
 TableFiles = Annotated[
-    Path,
+    str,
     typer.Argument(
-        help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
+        help="A CSV or Parquet file; a folder, a quoted pattern or an address (s3://...) of "
+        "Parquet files; or a .duckdb file, of which the schema may ask a query.",
         metavar="DATA",
     ),
 ]

@@ -18,6 +18,12 @@ Rounding = Callable[[Array, "slice | Integers"], Integers]
 Roundings = Callable[[Array, "slice | Integers"], tuple[Any, ...]]
 """Rounds entries in several ways, to integers or to floats that sums of a block keep whole."""
 
+Change = Callable[[Array, "slice | Integers"], Array]
+"""Makes new entries of entries, each by itself, as a rounding does, but no integers."""
+
+Cut = Callable[[Array], Integers]
+"""Makes an integer of each number."""
+
 _EVERY = slice(None)
 _NONE = slice(0, 0)
 
@@ -32,6 +38,9 @@ LONGEST = 1024
 """Terms of a margin that may be added in any order when rounding matters."""
 
 _SEGMENT = 256
+
+_AT_ONCE = 64
+"""Rows at a time, where entries that are not stored count too."""
 
 
 def margin_roundings(width: int) -> int:
@@ -248,6 +257,13 @@ class Block(ABC):
     def integer_sum(self, rounding: Rounding) -> Integers:
         """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
 
+    @abstractmethod
+    def weighed_sum(self, change: Change, cut: Cut) -> Integers:
+        """Return the exact sum of what ``change`` makes of the clipped rows, weighed, then cut.
+
+        ``cut`` makes integers of entries times the weight of their row, if rows have weights.
+        """
+
     def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
         """Return several exact sums of the clipped rows, each of its own rounding."""
 
@@ -282,6 +298,11 @@ class DenseBlock(Block):
 
     def integer_sum(self, rounding: Rounding) -> Integers:
         total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
+        return total
+
+    def weighed_sum(self, change: Change, cut: Cut) -> Integers:
+        entries = change(self.rows(), _EVERY)
+        total: Integers = cut(_weigh(entries, self.weights)).sum(axis=0)
         return total
 
     def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
@@ -374,6 +395,24 @@ class SparseBlock(Block):
         constant = rounding(np.full(1, self._intercept), np.full(1, csr.shape[1]))
         return np.append(total, self.size * constant)
 
+    def weighed_sum(self, change: Change, cut: Cut) -> Integers:
+        csr, weights = self._matrix, self.weights
+        which = np.repeat(np.arange(self.size), np.diff(csr.indptr))
+        entries = csr.data if self._scale is None else csr.data * self._scale[which]
+        columns, rest = csr.indices.astype(np.int64), change(np.zeros(csr.shape[1]), _EVERY)
+        each = None if weights is None else weights[which]
+        stored = cut(_weigh(change(entries, columns), each))
+        total = np.zeros(csr.shape[1], dtype=np.int64)
+        for start in range(0, self.size if rest.any() else 0, _AT_ONCE):
+            some = np.ones(min(_AT_ONCE, self.size - start))
+            some = some if weights is None else weights[start : start + _AT_ONCE]
+            total += cut(some[:, None] * rest).sum(axis=0)
+        np.add.at(total, columns, stored - cut(_weigh(rest[columns], each)))
+        if self._intercept is None:
+            return total
+        constant = change(np.full(self.size, self._intercept), np.full(self.size, csr.shape[1]))
+        return np.append(total, cut(_weigh(constant, weights)).sum())
+
     def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
         terms = self._matrix.multiply(weights[:, None]).tocsr()
         return np.stack(
@@ -418,6 +457,12 @@ class SparseBlock(Block):
         if roots is not None:
             weighted = weighted.multiply(np.square(roots)[:, None]).tocsr()
         return np.asarray((self._transposed_matrix @ weighted).toarray())
+
+
+def _weigh(entries: Array, weights: Vector | None) -> Array:
+    if weights is None:
+        return entries
+    return entries * (weights if entries.ndim == 1 else weights[:, None])
 
 
 def _segmented_sums(terms: Vector, starts: Integers) -> Vector:

@@ -174,7 +174,7 @@ class MarginClassifier(ProbabilisticClassifier):
         counted = self.released_model()[coefficients : coefficients + CELLS]
         if counted.size < CELLS:
             return ProbabilityCurve.usual(margin)
-        planned = ScoreCounts.within_budget(fit.budget, fit.unit, bounds.max_rows)
+        planned = ScoreCounts.within_budget(fit.budget, fit.unit, bounds)
         return ProbabilityCurve.of_counts(counted, planned.variance, margin)
 
     def probability_curve(self) -> ProbabilityCurve | None:

@@ -17,7 +17,7 @@ from discreet.data import Block, OpenRows, summation_error
 from discreet.errors import CalibrationError
 from discreet.geometry.limits import UNIT
 from discreet.losses import Squared
-from discreet.mechanisms.base import Mechanism, Plan, Verdict, grid_tolerances
+from discreet.mechanisms.base import Mechanism, Plan, Verdict, grid_tolerances, weigh
 from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
 from discreet.mechanisms.objective_perturbation import (
@@ -50,13 +50,31 @@ class Curvature:
     problem: Problem
 
     @property
+    def sensitivity(self) -> float:
+        """How far whoever is protected moves the eigenvalue, added or replaced.
+
+        By Weyl's inequality: a replacement lies between the matrix of what is in common and that
+        plus as much.
+        """
+        return self._largest(self.problem.bounds.unit_weight)
+
+    @property
+    def bound(self) -> float:
+        """The largest eigenvalue that there can be."""
+        bounds = self.problem.bounds
+        return bounds.max_rows * self._largest(bounds.row_weight)
+
+    def _largest(self, weight: float) -> float:
+        return self.problem.row_norm**2 * weight
+
+    @property
     def error(self) -> float:
         """Bound the rounding of the sums and of the eigenvalue.
 
         A backward stable solver errs by a small multiple of p u |X'X|; 64 p u is far above that of
         any in use.
         """
-        bounds, squared = self.problem.bounds, self.problem.row_norm**2
+        bounds, squared = self.problem.bounds, self._largest(self.problem.bounds.row_weight)
         sums = summation_error(bounds, squared, block_rows=CAREFUL_ROWS)
         inside = 16 * UNIT * bounds.max_rows * squared
         return sums + inside + 64 * bounds.width * UNIT * bounds.max_rows * squared
@@ -65,7 +83,7 @@ class Curvature:
         """Return the smallest eigenvalue: private."""
 
         def kernel(block: Block) -> Array:
-            return block.gram(np.ones(block.size))
+            return block.gram(weigh(block, np.ones(block.size)))
 
         gram = rows.sum(kernel, block_rows=CAREFUL_ROWS)
         return float(np.linalg.eigvalsh(gram)[0])
@@ -152,8 +170,6 @@ class AdaptiveRidge(Mechanism):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem) or not isinstance(question.loss, Squared):
             return Verdict(False, "adaptive_ridge is for learning with the squared loss.")
-        if question.bounds.max_weight is not None:
-            return Verdict(False, "adaptive_ridge has no proof for weighted rows.")
         if not math.isfinite(question.domain_radius):
             return Verdict(
                 False,
@@ -174,12 +190,12 @@ class AdaptiveRidge(Mechanism):
         if budget.delta == 0:
             raise CalibrationError("adaptive_ridge needs delta > 0; use sufficient_statistics.")
         mu = math.sqrt(FIRST_SHARE) / gaussian_multiplier(budget)
-        largest = problem.row_norm**2
+        largest = curvature.sensitivity
         grid = gaussian_grid(
             multiplier=1 / mu,
-            sensitivity=largest,  # add/remove and replace alike: Weyl's inequality
+            sensitivity=largest,
             dimension=1,
-            bound=problem.bounds.max_rows * largest,
+            bound=curvature.bound,
             error=curvature.error,
         )
         reached = (largest + 2 * curvature.error + grid.spread_l2(1)) / grid.scale * (1 + 1e-15)

@@ -312,12 +312,12 @@ class AdditiveModel(Mechanism):
         return YES
 
     def _plan(self, question: AdditiveProblem, budget: Budget, unit: Unit) -> AdditiveModelPlan:
-        layout, rows = SplitLayout(question.marginals), question.bounds.max_rows
+        layout = SplitLayout(question.marginals)
         noise, beside, counts = self._plan_marginals(layout, budget, unit), list[Profile](), None
         if budget.is_private:
             beside.append(noise.profile)
         if self.counts_scores:
-            counts = ScoreCounts.within_budget(budget, unit, rows)
+            counts = ScoreCounts.within_budget(budget, unit, question.bounds)
             beside += [] if counts.profile is None else [counts.profile]
         objective, widest = objective_of(question), widest_of(question)
         bounds = bounds_within(question, L2Ball(1.0), widest, objective.labels)

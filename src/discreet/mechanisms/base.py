@@ -59,6 +59,9 @@ class Verdict:
 
 YES = Verdict(True)
 
+TABLE_UNITS = ("add_remove", "replace", "add_remove_person", "replace_person")
+"""Units of a table: one record, or all records of one person."""
+
 CONSTRAINT_AS_RADIUS = Verdict(
     False, "state a constraint as penalty=Indicator(...), not as a radius."
 )
@@ -189,8 +192,9 @@ class Mechanism(ABC):
     units: ClassVar[tuple[str, ...]] = ("add_remove", "replace")
     """Names of the units that the proof covers; of these, ``accepts`` may refuse some.
 
-    Units of a person need not be named: if one record of each person is used, a person is a record.
-    A proof that names them covers all that bounds may say of a person's records.
+    Units of a person need not be named: if one record of each person is used, a person is a record,
+    and is planned for as one. A proof that names them covers all else that bounds may say of a
+    person's records.
     """
 
     refuses_persons: ClassVar[str] = ""
@@ -352,7 +356,6 @@ def is_one_each(mechanism: Mechanism, question: Question, unit: Unit) -> bool:
     _checks.instance(Unit, unit=unit)
     return (
         unit.protects_persons
-        and unit.name not in mechanism.units
         and not mechanism.refuses_persons
         and question.bounds.person == ONE_EACH
     )

@@ -12,15 +12,26 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    grid_tolerances,
+    public_facts,
+)
 from discreet.mechanisms.noisy_histogram import (
     LAWS,
     affordable_rate,
+    apart_l2,
     discrete_variance,
     gaussian_variance,
+    most_changed,
 )
 from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.mechanisms.summing.score_cells import bins_after, fixed_edges, follow, place_rows
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import (
     UNIT_RATE,
     Grid,
@@ -51,21 +62,22 @@ FIRST_PART = 10
 class NoiseOnCounts:
     """Integer noise for one histogram: discrete Laplace of a rate, Gaussian on a grid, or none."""
 
-    rate: int | None = None
+    rate: int | None = None  # for each part of a row
     grid: Grid | None = None
+    parts: int = 1
 
     @property
     def variance(self) -> float:
         """The variance of the noise on one count."""
         if self.rate is not None:
-            return discrete_variance(self.rate)
+            return discrete_variance(self.rate) / self.parts**2
         return 0.0 if self.grid is None else gaussian_variance(self.grid)
 
     @property
     def scale(self) -> float:
         """The scale of the Laplace law, or the deviation of the Gaussian one; zero for none."""
         if self.rate is not None:
-            return UNIT_RATE / self.rate
+            return UNIT_RATE / self.rate / self.parts
         return 0.0 if self.grid is None else self.grid.scale
 
     @property
@@ -76,13 +88,14 @@ class NoiseOnCounts:
         return (1.0 if self.grid is None else math.sqrt(2)) / self.scale
 
     def hide(self, counts: Integers, noise: Noise) -> Vector:
-        """Return counts with noise on every one of them, whole numbers."""
+        """Return counts of parts with noise on every one of them, in rows."""
         if self.rate is not None:
             counts = counts + noise.discrete_laplace(counts.size, self.rate)
-        released = counts.astype(np.float64)
-        return (
-            released if self.grid is None else np.rint(release_gaussian(released, self.grid, noise))
-        )
+        released: Vector = counts / self.parts
+        if self.grid is None:
+            return released
+        released = release_gaussian(released, self.grid, noise)
+        return np.rint(released) if self.parts == 1 else released
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
@@ -90,9 +103,6 @@ class NoiseOnCounts:
         if self.grid is not None:
             return grid_tolerances(self.grid)
         return () if self.rate is None else (Tolerance("scale of the noise", self.scale),)
-
-
-NO_NOISE = NoiseOnCounts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +126,7 @@ class FollowingPlan(Plan):
     def release_first(self, rows: OpenRows, noise: Noise) -> Vector:
         """Release rows by class and cell of the fixed grid."""
         grid = fixed_edges(self.question.cells)
-        counts = count_scores(rows, grid, has_halves=False)
+        counts = count_scores(rows, self.question, grid, has_halves=False)
         return self.first.hide(counts, noise)[1:]
 
     def edges_after(self, released: Vector) -> Vector:
@@ -131,17 +141,24 @@ class FollowingPlan(Plan):
 
     def release_second(self, rows: OpenRows, edges: Vector, noise: Noise) -> Vector:
         """Release rows that cannot be scored, then rows by class, bin and half."""
-        counts = count_scores(rows, edges, has_halves=self.question.has_halves)
+        halves = self.question.has_halves
+        counts = count_scores(rows, self.question, edges, has_halves=halves)
         return self.second.hide(counts, noise)
 
 
-def count_scores(rows: OpenRows, edges: Vector, *, has_halves: bool) -> Integers:
-    """Return how many rows cannot be scored, and how many are in each class, bin and half."""
+def count_scores(
+    rows: OpenRows, question: FollowingCounts, edges: Vector, *, has_halves: bool
+) -> Integers:
+    """Return how many rows cannot be scored, and how many are in each class, bin and half.
+
+    In parts of rows.
+    """
+    entering = RowSums(question.bounds)
     total = 1 + 2 * (1 + has_halves) * (edges.size + 1)
 
     def kernel(block: Block) -> Integers:
         places = place_rows(edges, block.rows(), has_halves=has_halves)
-        return np.bincount(places, minlength=total).astype(np.int64)
+        return entering.tally(block, places, total, entering.parts)
 
     counts: Integers = rows.sum(kernel)
     return counts
@@ -172,6 +189,7 @@ class FollowingHistogram(Mechanism):
     """
 
     name: ClassVar[str] = "following_histogram"
+    units = TABLE_UNITS
 
     law: str | None = None
 
@@ -188,7 +206,8 @@ class FollowingHistogram(Mechanism):
     def _plan(self, question: FollowingCounts, budget: Budget, unit: Unit) -> FollowingPlan:
         if not budget.is_private:
             guarantee = Guarantee(NoPrivacy(), unit)
-            return FollowingPlan(question, NO_NOISE, NO_NOISE, guarantee)
+            nothing = NoiseOnCounts(parts=RowSums(question.bounds).parts)
+            return FollowingPlan(question, nothing, nothing, guarantee)
         changes = round(unit.spread(1.0))
         if self.law == "laplace" or (self.law is None and budget.delta == 0):
             return _plan_laplace(question, budget, unit, changes, "")
@@ -203,14 +222,17 @@ class FollowingHistogram(Mechanism):
 def _plan_laplace(
     question: FollowingCounts, budget: Budget, unit: Unit, changes: int, reason: str
 ) -> FollowingPlan:
-    rate = affordable_rate(budget, changes, terms=2 * changes)
+    rows = RowSums(question.bounds)
+    rate = affordable_rate(budget, changes, 2 * changes, rows.most_parts)
     first = rate // FIRST_PART
     if first < 1:
         raise CalibrationError("epsilon is too small for two histograms; use a larger one.")
     rates = first, rate - first
-    profile = compose([Pure(one / UNIT_RATE) for one in rates for _ in range(changes)])
+    profile = compose(
+        [Pure(rows.most_parts * one / UNIT_RATE) for one in rates for _ in range(changes)]
+    )
     guarantee = Guarantee(profile, unit, public_facts(question.bounds, unit))
-    noises = [NoiseOnCounts(rate=one) for one in rates]
+    noises = [NoiseOnCounts(one, parts=rows.parts) for one in rates]
     return FollowingPlan(question, noises[0], noises[1], guarantee, reason)
 
 
@@ -218,20 +240,28 @@ def _plan_gaussian(
     question: FollowingCounts, budget: Budget, unit: Unit, changes: int
 ) -> FollowingPlan:
     sizes = 1 + 2 * question.cells, question.most_cells
+    rows = RowSums(question.bounds)
+    apart, changed = apart_l2(rows, changes), [most_changed(rows, changes, size) for size in sizes]
     distance = sum(map(distance_of_gaussian, sizes))
     multiplier = gaussian_multiplier(budget, distance=distance)
     grids = [
         gaussian_grid(
             multiplier=multiplier * math.sqrt(FIRST_PART / parts),
-            sensitivity=math.sqrt(changes),
-            dimension=changes,
-            bound=float(question.max_rows),
+            sensitivity=apart,
+            dimension=most,
+            bound=rows.largest(float(question.max_rows)),
         )
-        for parts in (1, FIRST_PART - 1)
+        for parts, most in zip((1, FIRST_PART - 1), changed, strict=True)
     ]
-    reached = [(math.sqrt(changes) + grid.spread_l2(changes)) / grid.scale for grid in grids]
+    reached = [
+        (apart + grid.spread_l2(most)) / grid.scale
+        for grid, most in zip(grids, changed, strict=True)
+    ]
     profile = within(Gaussian(math.hypot(*reached) * (1 + 1e-15)), distance)
     facts = public_facts(question.bounds, unit)
     guarantee = Guarantee(profile, unit, facts, quoted_delta=budget.delta)
-    noises, reason = [NoiseOnCounts(grid=grid) for grid in grids], "Gaussian noise on the counts"
+    noises, reason = (
+        [NoiseOnCounts(grid=grid, parts=rows.parts) for grid in grids],
+        "Gaussian noise on the counts",
+    )
     return FollowingPlan(question, noises[0], noises[1], guarantee, reason)

@@ -9,8 +9,16 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
-from discreet.mechanisms.summing.totals import INTEGER_ROOM, ExactTotal, Totals, is_total
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    grid_tolerances,
+    public_facts,
+)
+from discreet.mechanisms.summing.totals import ExactTotal, Totals, is_total
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid
 from discreet.privacy import Budget, Gaussian, Guarantee, Unit, gaussian_multiplier, within
 from discreet.questions import Question, VectorMean, VectorSum
@@ -60,6 +68,7 @@ class GaussianSum(Mechanism):
     """
 
     name: ClassVar[str] = "gaussian_sum"
+    units = TABLE_UNITS
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if is_total(question):
@@ -81,8 +90,9 @@ def plan_total(totals: Totals, multiplier: float, quoted_delta: float) -> Gaussi
         multiplier=multiplier,
         sensitivity=totals.sensitivity(2),
         dimension=totals.dimension,
-        bound=totals.contribution(float("inf")),
-        room=INTEGER_ROOM / bounds.max_rows,
+        bound=totals.largest,
+        room=totals.rows.room,
+        bits=totals.rows.bits,
     )
     reached = (totals.sensitivity(2) + grid.spread_l2(totals.dimension)) / grid.scale
     guarantee = Guarantee(

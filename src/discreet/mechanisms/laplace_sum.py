@@ -9,8 +9,16 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
-from discreet.mechanisms.summing.totals import INTEGER_ROOM, ExactTotal, Totals, is_total
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    grid_tolerances,
+    public_facts,
+)
+from discreet.mechanisms.summing.totals import ExactTotal, Totals, is_total
 from discreet.noise import Grid, Noise, laplace_grid
 from discreet.privacy import Budget, Guarantee, Laplace, Unit
 from discreet.questions import Question, VectorMean, VectorSum
@@ -60,6 +68,7 @@ class LaplaceSum(Mechanism):
     """
 
     name: ClassVar[str] = "laplace_sum"
+    units = TABLE_UNITS
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if is_total(question):
@@ -74,8 +83,9 @@ class LaplaceSum(Mechanism):
             epsilon=budget.epsilon,
             sensitivity=totals.sensitivity(1),
             dimension=totals.dimension,
-            bound=totals.contribution(float("inf")),
-            room=INTEGER_ROOM / question.bounds.max_rows,
+            bound=totals.largest,
+            room=totals.rows.room,
+            bits=totals.rows.bits,
         )
         reached = (totals.sensitivity(1) + grid.spread_l1(totals.dimension)) / grid.scale
         guarantee = Guarantee(

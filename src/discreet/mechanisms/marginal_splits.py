@@ -14,12 +14,21 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    grid_tolerances,
+    public_facts,
+)
 from discreet.mechanisms.noisy_histogram import LAWS, discrete_variance
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout, sizes_of_kinds
 from discreet.mechanisms.summing.released_marginals import ReleasedMarginals, read_marginals
-from discreet.mechanisms.summing.totals import INTEGER_ROOM
 from discreet.noise import (
+    FINE_BITS,
+    FINEST_BITS,
     LARGEST_RATE,
     UNIT_RATE,
     Grid,
@@ -59,21 +68,25 @@ class SplitNoise:
     layout: SplitLayout
     unit: Unit
     grid: Grid | None = None
-    sizes: tuple[int, ...] = ()  # steps of the grid that a one is, by kind
-    rates: tuple[int, ...] = ()  # units of 2**-40, by kind
+    sizes: tuple[int, ...] = ()  # steps of the grid that a part of a row is, by kind
+    rates: tuple[int, ...] = ()  # units of 2**-40 for each part, by kind
 
     @classmethod
     def gaussian(cls, layout: SplitLayout, unit: Unit, multiplier: float) -> SplitNoise:
         """Plan Gaussian noise, in multiples of how far apart neighbours are."""
-        ideal = sizes_of_kinds(layout, GAUSSIAN_FALL, math.sqrt)
+        ideal, rows = sizes_of_kinds(layout, GAUSSIAN_FALL, math.sqrt), layout.rows
         grid = gaussian_grid(
             multiplier=multiplier,
-            sensitivity=math.sqrt(layout.reach(ideal, unit, 2)),
+            sensitivity=math.sqrt(layout.reach(ideal, unit, 2)) * rows.often,
             dimension=2 * layout.most_changes,
             bound=1.0,
-            room=INTEGER_ROOM / layout.question.max_rows,
+            room=rows.room / rows.largest(1.0),
+            bits=FINEST_BITS if rows.weighs else FINE_BITS,
         )
-        return cls(layout, unit, grid, sizes=tuple(map(int, grid.snap(ideal).tolist())))
+        steps = np.array(ideal) / rows.parts
+        # A part is taken so often that its size must not be rounded up.
+        sizes = grid.cut(steps) if rows.are_cut else grid.snap(steps)
+        return cls(layout, unit, grid, sizes=tuple(map(int, sizes.tolist())))
 
     @classmethod
     def laplace(cls, layout: SplitLayout, unit: Unit, epsilon: float) -> SplitNoise:
@@ -81,6 +94,7 @@ class SplitNoise:
         shares = sizes_of_kinds(layout, LAPLACE_FALL, Fraction)
         whole = layout.reach([float(share) for share in shares], unit, 1)
         most = Fraction(epsilon) * UNIT_RATE / (Fraction(whole) * (1 + Fraction(1, 2**40)))
+        most /= layout.rows.most_parts
         rates = tuple(min(math.floor(share * most), LARGEST_RATE) for share in shares)
         if min(rates) < 1:
             raise CalibrationError("epsilon is too small for these columns; use a larger one.")
@@ -89,11 +103,13 @@ class SplitNoise:
     @property
     def sensitivity(self) -> float:
         """How far neighbours are apart, in units of the noise: mu, or a pure epsilon."""
+        often = self.layout.rows.most_parts
         if self.grid is not None:
-            squared = self.layout.reach(self.sizes, self.unit, 2)
-            return math.sqrt(squared) * 2.0**-self.grid.bits * (1 + 1e-15)
+            apart = math.sqrt(self.layout.reach(self.sizes, self.unit, 2)) * often
+            return apart * 2.0**-self.grid.bits * (1 + 1e-15)
         if self.rates:
-            return self.layout.reach(self.rates, self.unit, 1) / UNIT_RATE * (1 + 1e-15)
+            apart = self.layout.reach(self.rates, self.unit, 1) * often
+            return apart / UNIT_RATE * (1 + 1e-15)
         return math.inf
 
     @property
@@ -107,10 +123,11 @@ class SplitNoise:
     @property
     def deviations(self) -> Vector:
         """The standard deviation of the noise of each kind, in rows."""
+        parts = self.layout.rows.parts
         if self.grid is not None:
-            return 2.0**self.grid.bits / np.array(self.sizes, dtype=np.float64)
+            return 2.0**self.grid.bits / (np.array(self.sizes, dtype=np.float64) * parts)
         if self.rates:
-            return np.sqrt([discrete_variance(rate) for rate in self.rates])
+            return np.sqrt([discrete_variance(rate) for rate in self.rates]) / parts
         return np.zeros(1 + sum(self.layout.depths))
 
     @property
@@ -131,21 +148,22 @@ class SplitNoise:
         if self.grid is not None:
             return grid_tolerances(self.grid, "the noise on counts")
         what = "scale of the noise on counts"
-        return (Tolerance(what, UNIT_RATE / self.rates[0]),) if self.rates else ()
+        parts = self.layout.rows.parts
+        return (Tolerance(what, UNIT_RATE / self.rates[0] / parts),) if self.rates else ()
 
     def hide(self, numbers: Integers, noise: Noise, draws: int = 1) -> Array:
-        """Return numbers with noise on every one of them, so many times, one a row."""
-        kinds = self.layout.kinds
+        """Return numbers of parts with noise on every one of them, in rows; a line each time."""
+        kinds, parts = self.layout.kinds, self.layout.rows.parts
         if self.grid is not None:
             steps = np.array(self.sizes, dtype=np.int64)[kinds]
             drawn = noise.gaussian(draws * kinds.size, self.grid.bits).reshape(draws, -1)
-            return (drawn + numbers * steps + 0.5) / steps
+            return np.asarray((drawn + numbers * steps + 0.5) / (steps * parts))
         hidden = np.tile(numbers, (draws, 1))
         for kind, rate in enumerate(self.rates):
             places = np.flatnonzero(kinds == kind)
             drawn = noise.discrete_laplace(draws * places.size, rate)
             hidden[:, places] += drawn.reshape(draws, -1)
-        return hidden.astype(np.float64)
+        return np.asarray(hidden / parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +221,7 @@ class MarginalSplits(Mechanism):
     """
 
     name: ClassVar[str] = "marginal_splits"
+    units = TABLE_UNITS
 
     law: str | None = None
 

@@ -13,7 +13,16 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    grid_tolerances,
+    public_facts,
+)
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import (
     LARGEST_RATE,
     UNIT_RATE,
@@ -41,15 +50,16 @@ LAWS = ("laplace", "gaussian")
 
 
 def count_cells(question: CellCounts, rows: OpenRows) -> Integers:
-    """Return how many rows are in each cell, one histogram after the other."""
+    """Return how many rows are in each cell, one histogram after the other; in parts of rows."""
+    entering = RowSums(question.bounds)
 
     def kernel(block: Block) -> Integers:
         places = np.rint(block.rows())  # within the box: clipped, and never NaN
         counts = []
         for column, cells in enumerate(question.cells):
             inside = np.clip(places[:, column], 0, cells - 1).astype(np.int64)
-            counts.append(np.bincount(inside, minlength=cells))
-        return np.concatenate(counts).astype(np.int64)
+            counts.append(entering.tally(block, inside, cells, entering.parts))
+        return np.concatenate(counts)
 
     counts: Integers = rows.sum(kernel)
     return counts
@@ -63,7 +73,7 @@ class ExactHistogramPlan(Plan):
     guarantee: Guarantee
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return count_cells(self.question, rows).astype(np.float64)
+        return count_cells(self.question, rows) / RowSums(self.question.bounds).parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,38 +82,41 @@ class LaplaceHistogramPlan(Plan):
 
     question: CellCounts
     changes: int
-    rate: int
+    rate: int  # for each part of a row
     guarantee: Guarantee
     reason: str = ""
 
     @property
     def sensitivity(self) -> float:
         """How far, in l1, the counts of neighbours can be apart."""
-        return float(self.changes)
+        return self.changes * self._rows.often
 
     @property
     def scale(self) -> float:
         """The scale of the noise: its chance falls by e over so many rows."""
-        return UNIT_RATE / self.rate
+        return UNIT_RATE / self.rate / self._rows.parts
 
     @property
     def variance(self) -> float:
         """The variance of the noise on one count."""
-        return discrete_variance(self.rate)
+        return discrete_variance(self.rate) / self._rows.parts**2
+
+    @property
+    def _rows(self) -> RowSums:
+        return RowSums(self.question.bounds)
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
         return (Tolerance("scale of the noise", self.scale),)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        counts = count_cells(self.question, rows)
-        counts += noise.discrete_laplace(counts.size, self.rate)
-        return counts.astype(np.float64)
+        released: Vector = self.run_many(rows, noise, 1)[0]
+        return released
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         counts = count_cells(self.question, rows)
         drawn = noise.discrete_laplace(draws * counts.size, self.rate).reshape(draws, -1)
-        return (counts + drawn).astype(np.float64)
+        return np.asarray((counts + drawn) / self._rows.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +132,10 @@ class GaussianHistogramPlan(Plan):
     @property
     def sensitivity(self) -> float:
         """How far, in l2, the counts of neighbours can be apart on the grid."""
-        return math.sqrt(self.changes) + self.grid.spread_l2(self.changes)
+        rows = RowSums(self.question.bounds)
+        return apart_l2(rows, self.changes) + self.grid.spread_l2(
+            most_changed(rows, self.changes, self.question.total)
+        )
 
     @property
     def variance(self) -> float:
@@ -131,13 +147,14 @@ class GaussianHistogramPlan(Plan):
         return grid_tolerances(self.grid)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        counts = count_cells(self.question, rows).astype(np.float64)
-        return np.rint(release_gaussian(counts, self.grid, noise))
+        released: Vector = self.run_many(rows, noise, 1)[0]
+        return released
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
-        counts = count_cells(self.question, rows).astype(np.float64)
-        noisy = release_gaussian(np.tile(counts, draws), self.grid, noise)
-        return np.rint(noisy).reshape(draws, -1)
+        parts = RowSums(self.question.bounds).parts
+        counts = count_cells(self.question, rows) / parts
+        noisy = release_gaussian(np.tile(counts, draws), self.grid, noise).reshape(draws, -1)
+        return np.rint(noisy) if parts == 1 else noisy
 
 
 HistogramPlan = ExactHistogramPlan | LaplaceHistogramPlan | GaussianHistogramPlan
@@ -164,6 +181,7 @@ class NoisyHistogram(Mechanism):
     """
 
     name: ClassVar[str] = "noisy_histogram"
+    units = TABLE_UNITS
 
     law: str | None = None
 
@@ -183,7 +201,9 @@ class NoisyHistogram(Mechanism):
         if self.law == "laplace" or (self.law is None and budget.delta == 0):
             return _plan_laplace(question, budget, unit, changes, "")
         gaussian = _gaussian_grid(question, budget, changes)
-        laplace = discrete_variance(affordable_rate(budget, changes, changes))
+        rows = RowSums(question.bounds)
+        rate = affordable_rate(budget, changes, changes, rows.most_parts)
+        laplace = discrete_variance(rate) / rows.parts**2
         is_better = gaussian_variance(gaussian) < laplace
         if self.law is None and not is_better:
             reason = "Laplace noise on the counts: its variance is smaller than that of Gaussian"
@@ -194,9 +214,12 @@ class NoisyHistogram(Mechanism):
         return _plan_gaussian(question, budget, unit, changes, gaussian, reason)
 
 
-def affordable_rate(budget: Budget, changes: int, terms: int) -> int:
-    """Return the largest rate, in units of 2**-40, that so many changed counts can afford."""
-    exact = math.floor(Fraction(budget.epsilon) * UNIT_RATE / changes)
+def affordable_rate(budget: Budget, changes: int, terms: int, parts: int = 1) -> int:
+    """Return the largest rate, in units of 2**-40, that so many changed counts can afford.
+
+    Each changes by so many parts at most.
+    """
+    exact = math.floor(Fraction(budget.epsilon) * UNIT_RATE / (changes * parts))
     rate = min(exact, LARGEST_RATE)
     if terms > 1:
         rate -= 1 + (rate >> 50)  # a sum of epsilons is rounded up
@@ -205,28 +228,42 @@ def affordable_rate(budget: Budget, changes: int, terms: int) -> int:
     return rate
 
 
+def apart_l2(rows: RowSums, changes: int) -> float:
+    """Bound how far apart, in l2, counts of neighbours are, of which a row changes so many."""
+    return rows.often * math.sqrt(changes)
+
+
+def most_changed(rows: RowSums, changes: int, cells: int) -> int:
+    """Return how many counts can differ between neighbours, at most."""
+    return cells if rows.are_cut else changes
+
+
 def _plan_laplace(
     question: CellCounts, budget: Budget, unit: Unit, changes: int, reason: str
 ) -> LaplaceHistogramPlan:
-    rate = affordable_rate(budget, changes, changes)
-    profile = compose([Pure(rate / UNIT_RATE)] * changes)
+    parts = RowSums(question.bounds).most_parts
+    rate = affordable_rate(budget, changes, changes, parts)
+    profile = compose([Pure(parts * rate / UNIT_RATE)] * changes)
     guarantee = Guarantee(profile, unit, public_facts(question.bounds, unit))
     return LaplaceHistogramPlan(question, changes, rate, guarantee, reason)
 
 
 def _gaussian_grid(question: CellCounts, budget: Budget, changes: int) -> Grid:
+    rows = RowSums(question.bounds)
     return gaussian_grid(
         multiplier=gaussian_multiplier(budget, distance=distance_of_gaussian(question.total)),
-        sensitivity=math.sqrt(changes),
-        dimension=changes,
-        bound=float(question.max_rows),
+        sensitivity=apart_l2(rows, changes),
+        dimension=most_changed(rows, changes, question.total),
+        bound=rows.largest(float(question.max_rows)),
     )
 
 
 def _plan_gaussian(
     question: CellCounts, budget: Budget, unit: Unit, changes: int, grid: Grid, reason: str
 ) -> GaussianHistogramPlan:
-    reached = (math.sqrt(changes) + grid.spread_l2(changes)) / grid.scale
+    rows = RowSums(question.bounds)
+    apart = apart_l2(rows, changes)
+    reached = (apart + grid.spread_l2(most_changed(rows, changes, question.total))) / grid.scale
     profile = within(Gaussian(reached * (1 + 1e-15)), distance_of_gaussian(question.total))
     facts = public_facts(question.bounds, unit)
     guarantee = Guarantee(profile, unit, facts, quoted_delta=budget.delta)

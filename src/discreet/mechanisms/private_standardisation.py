@@ -140,6 +140,7 @@ class _Replan:
             labels=stated.labels,
             max_weight=stated.max_weight,
             max_rows=stated.max_rows,
+            person=stated.person,
         )
 
     def plan(self, region: ConvexSet) -> Plan:
@@ -278,7 +279,7 @@ class PrivateStandardisation(Learner):
         moments = self._moments(question.bounds, is_pure=is_pure)
         sums, counts = self._plan_sums(moments, budget, unit), None
         if self.counts_scores:
-            counts = ScoreCounts.within_budget(budget, unit, question.bounds.max_rows)
+            counts = ScoreCounts.within_budget(budget, unit, question.bounds)
         known = _compose_known(beside, sums, counts) if budget.is_private else None
         replan = _Replan(self.second, question, budget, unit, known)
         region: ConvexSet = L2Ball(1.0)

@@ -14,6 +14,7 @@ from discreet.errors import CalibrationError
 from discreet.losses import Squared
 from discreet.mechanisms.base import (
     CONSTRAINT_AS_RADIUS,
+    TABLE_UNITS,
     YES,
     Mechanism,
     Plan,
@@ -185,6 +186,7 @@ class SufficientStatistics(Mechanism):
     """
 
     name: ClassVar[str] = "sufficient_statistics"
+    units = TABLE_UNITS
     solves_problems: ClassVar[bool] = True
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
@@ -207,7 +209,7 @@ class SufficientStatistics(Mechanism):
             )
         if not SHORTEST_ROW <= question.row_norm <= LONGEST_ROW:
             return Verdict(False, "rows this long or short cannot be squared safely; rescale them.")
-        if not question.row_norm**2 * question.bounds.largest_weight <= LONGEST_ROW**2:
+        if not question.row_norm**2 * question.bounds.unit_weight <= LONGEST_ROW**2:
             return Verdict(False, "weights this large cannot be summed safely; rescale them.")
         return YES
 

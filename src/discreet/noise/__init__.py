@@ -1,7 +1,17 @@
 """The only randomness in the library: exact integer noise on a public grid."""
 
 from discreet.noise.discrete_laplace import LARGEST_RATE, UNIT_RATE
-from discreet.noise.grid import Grid, gaussian_grid, laplace_grid, release_gaussian, release_laplace
+from discreet.noise.grid import (
+    CUT_BITS,
+    FINE_BITS,
+    FINEST_BITS,
+    MOST_UNITS,
+    Grid,
+    gaussian_grid,
+    laplace_grid,
+    release_gaussian,
+    release_laplace,
+)
 from discreet.noise.noise import ALL_ROWS, REHEARSAL, Noise, RehearsalNoise, SystemNoise
 from discreet.noise.radial_noise import RadialDraw, draw_radial
 from discreet.noise.words import (
@@ -12,7 +22,11 @@ from discreet.noise.words import (
 
 __all__ = [
     "ALL_ROWS",
+    "CUT_BITS",
+    "FINEST_BITS",
+    "FINE_BITS",
     "LARGEST_RATE",
+    "MOST_UNITS",
     "REHEARSAL",
     "UNIT_RATE",
     "Grid",

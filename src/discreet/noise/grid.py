@@ -89,8 +89,28 @@ class Grid:
         with np.errstate(all="ignore"):
             return whole.astype(np.int64)
 
+    def cut(self, values: ArrayLike) -> Integers:
+        """Return grid units towards zero; NaN counts as zero, the rest is clipped to the bound.
+
+        However many values, their units add up to no more than their sizes do, but for one part in
+        2**51: to the nearest, many small ones could add up to far more.
+
+        Examples
+        --------
+        >>> Grid(scale=2.0, bits=20, bound=10.0).cut([1.9 * 2.0**-19, -1.9 * 2.0**-19]).tolist()
+        [1, -1]
+        """
+        whole = self._in_steps(values, None)
+        with np.errstate(all="ignore"):
+            return np.trunc(whole, out=whole).astype(np.int64)
+
     def snap_as_floats(self, values: ArrayLike, out: Array | None = None) -> Array:
         """Return what :meth:`snap` does, as floats; in ``out``, if there is one."""
+        out = self._in_steps(values, out)
+        return np.rint(out, out=out)
+
+    def _in_steps(self, values: ArrayLike, out: Array | None) -> Array:
+        """Return values in steps of the grid, before they are made whole."""
         with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
             if out is None:
                 out = values = np.array(values, dtype=np.float64)
@@ -98,7 +118,7 @@ class Grid:
             if np.isnan(out.sum()):  # of bounded numbers, unless one is none
                 out[np.isnan(out)] = 0.0
             out /= self.step
-            return np.rint(out, out=out)
+            return out
 
     def sums_exactly(self, rows: int) -> bool:
         """Say whether sums of so many whole numbers are exact in floats, in any order."""
@@ -180,6 +200,8 @@ def _release(values: ArrayLike, grid: Grid, draw: Callable[[int, int], Integers]
 
 
 FINE_BITS, FINEST_BITS = 24, 46
+CUT_BITS = 36
+"""Where values are cut towards zero: finer, because many small ones would lose much together."""
 NEGLIGIBLE = 2.0**-20
 MOST_DIMENSIONS = 2**48
 _WIDER = 1 + 2.0**-40
@@ -193,6 +215,7 @@ def gaussian_grid(
     bound: float,
     error: float = 0.0,
     room: float = MOST_UNITS,
+    bits: int = FINE_BITS,
 ) -> Grid:
     r"""Return the grid whose Gaussian scale is ``multiplier`` times the widened l2 sensitivity.
 
@@ -212,6 +235,8 @@ def gaussian_grid(
         :math:`\beta`, how far a computed vector may be from the ideal one, in Euclidean distance.
     room
         The most steps of the grid that a value of size ``bound`` may take.
+    bits
+        How many halvings of the scale are to be one step, if there is room.
 
     Examples
     --------
@@ -224,7 +249,7 @@ def gaussian_grid(
     _checks.whole(dimension=dimension, at_least=1, at_most=MOST_DIMENSIONS)
     multiplier, sensitivity, error = float(multiplier), float(sensitivity), float(error)
     widening = 2 * multiplier * math.sqrt(dimension)
-    return _grid(multiplier * (sensitivity + 2 * error), widening, bound, room)
+    return _grid(multiplier * (sensitivity + 2 * error), widening, bound, room, bits)
 
 
 def laplace_grid(
@@ -235,6 +260,7 @@ def laplace_grid(
     bound: float,
     error: float = 0.0,
     room: float = MOST_UNITS,
+    bits: int = FINE_BITS,
 ) -> Grid:
     r"""Return the grid whose Laplace scale gives ``epsilon`` for the widened l1 sensitivity.
 
@@ -254,6 +280,8 @@ def laplace_grid(
         :math:`\beta`, how far a computed vector may be from the ideal one, in Euclidean distance.
     room
         The most steps of the grid that a value of size ``bound`` may take.
+    bits
+        How many halvings of the scale are to be one step, if there is room.
 
     Examples
     --------
@@ -266,13 +294,12 @@ def laplace_grid(
     _checks.whole(dimension=dimension, at_least=1, at_most=MOST_DIMENSIONS)
     epsilon, sensitivity, error = float(epsilon), float(sensitivity), float(error)
     widened = sensitivity + 2 * math.sqrt(dimension) * error
-    return _grid(widened / epsilon, 2 * int(dimension) / epsilon, bound, room)
+    return _grid(widened / epsilon, 2 * int(dimension) / epsilon, bound, room, bits)
 
 
-def _grid(numerator: float, widening: float, bound: float, room: float) -> Grid:
+def _grid(numerator: float, widening: float, bound: float, room: float, finest: int) -> Grid:
     """Solve scale = numerator / (1 - widening / 2**bits) for the finest grid that fits."""
     bound, room = float(bound), min(float(room), MOST_UNITS)
-    finest = FINE_BITS
     while finest < FINEST_BITS and widening * 2.0**-finest > NEGLIGIBLE:
         finest += 1
     for bits in range(finest, law.MIN_BITS - 1, -1):

@@ -35,6 +35,7 @@ from discreet.policy.stating import choose_mechanism, state_question
 from discreet.policy.task import Asked, LinearTask
 from discreet.privacy import Budget, Unit
 from discreet.questions import OneVsRest, Problem
+from discreet.questions.bounds import Bounds
 from discreet.questions.sought_ranges import SoughtRanges
 
 
@@ -193,12 +194,12 @@ def is_worth_counting(task: LinearTask) -> bool:
     how = task.standardising
     if not how.counts_scores or task.classes != 2:
         return False
-    return has_rows_to_count(expect_rows(task), task.bounds.max_rows, task.budget, task.unit)
+    return has_rows_to_count(expect_rows(task), task.bounds, task.budget, task.unit)
 
 
-def has_rows_to_count(expected: int, most: int, budget: Budget, unit: Unit) -> bool:
+def has_rows_to_count(expected: int, bounds: Bounds, budget: Budget, unit: Unit) -> bool:
     """Say whether so many expected rows are enough for counts of scores."""
-    counts = ScoreCounts.within_budget(budget, unit, most)
+    counts = ScoreCounts.within_budget(budget, unit, bounds)
     return expected >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
 
 

@@ -60,7 +60,9 @@ def choose_additive(task: AdditiveTask) -> Asked:
     most, reasons = task.marginals.bounds.max_rows, tuple[str, ...]()
     wants_counts = task.counts_scores and task.classes == 2
     expected = most if task.expected_rows is None else min(task.expected_rows, most)
-    counts = wants_counts and has_rows_to_count(expected, most, task.budget, task.unit)
+    counts = wants_counts and has_rows_to_count(
+        expected, task.marginals.bounds, task.budget, task.unit
+    )
     if wants_counts and not counts:
         reasons = ("scores not counted: too few rows for this budget",)
     mechanism = AdditiveModel(fits=FITS_OF_BANDS if task.has_bands else 1, counts_scores=counts)

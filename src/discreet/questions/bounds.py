@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet, limits
-from discreet.questions.contributions import LARGEST_SHARED, Contributions, Share
+from discreet.questions.contributions import LARGEST_SHARED, ONE_EACH, Contributions, Share
 
 CLIPPING_SLACK = 1 + 2.0**-20
 """Rounding lets a clipped norm exceed its bound by (p + 3) 2**-53; the bounds allow this much."""
@@ -219,6 +219,16 @@ class Bounds:
         """How often the rows of whoever is protected count together, at most."""
         declared = self.largest_weight
         return declared if self.person is None else self.person.unit_weight(declared)
+
+    @property
+    def most_units(self) -> float:
+        """How often all rows count together, at most, over ``unit_weight``."""
+        return self.max_rows * (self.row_weight / self.unit_weight)
+
+    @property
+    def has_one_row_each(self) -> bool:
+        """Whether whoever is protected has one row, whose rounding is bounded by itself."""
+        return self.person in (None, ONE_EACH)
 
     @property
     def rank(self) -> int:

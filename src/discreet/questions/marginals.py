@@ -12,6 +12,7 @@ from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.questions.base import Question
 from discreet.questions.bounds import MOST_ROWS, Bounds, Interval, Labels, LabelSet
+from discreet.questions.contributions import Contributions
 
 MOST_LEVELS = 2**20
 MOST_NUMBERS = 2**24
@@ -47,6 +48,8 @@ class Marginals(Question):
         for anything else. None to count all rows together.
     whole
         Columns of whole numbers: the place of each, and how many values it has, at least two.
+    person
+        What becomes of the records of one person, where persons are protected.
 
     Attributes
     ----------
@@ -71,6 +74,7 @@ class Marginals(Question):
     max_rows: int = MOST_ROWS
     by: int | None = None
     whole: tuple[tuple[int, int], ...] = ()
+    person: Contributions | None = None
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -102,7 +106,11 @@ class Marginals(Question):
             raise InputError(f"columns must have at most {MOST_NUMBERS:,} cells together.")
         last = [cells - 1 for cells in self.cells]
         bounds = Bounds(
-            Box([0] * len(last), last), len(last), labels=self.labels, max_rows=self.max_rows
+            Box([0] * len(last), last),
+            len(last),
+            labels=self.labels,
+            max_rows=self.max_rows,
+            person=self.person,
         )
         object.__setattr__(self, "bounds", bounds)
 

@@ -11,6 +11,7 @@ from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.questions.base import Question
 from discreet.questions.bounds import MOST_ROWS, Bounds
+from discreet.questions.contributions import Contributions
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class CellCounts(Question):
         How many cells each histogram has, at least two; one number for a single histogram.
     max_rows
         A public bound on the number of rows.
+    person
+        What becomes of the records of one person, where persons are protected.
 
     Attributes
     ----------
@@ -121,6 +124,7 @@ class CellCounts(Question):
 
     cells: tuple[int, ...]
     max_rows: int = MOST_ROWS
+    person: Contributions | None = None
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -133,7 +137,7 @@ class CellCounts(Question):
         object.__setattr__(self, "cells", tuple(map(int, self.cells)))
         last = [count - 1 for count in self.cells]
         features = Box([0] * len(last), last)
-        bounds = Bounds(features, n_features=len(last), max_rows=self.max_rows)
+        bounds = Bounds(features, len(last), max_rows=self.max_rows, person=self.person)
         object.__setattr__(self, "bounds", bounds)
 
     @property
@@ -168,6 +172,8 @@ class FollowingCounts(Question):
         How many bins there are at most, beside those that thresholds add.
     max_rows
         A public bound on the number of rows.
+    person
+        What becomes of the records of one person, where persons are protected.
 
     Attributes
     ----------
@@ -185,6 +191,7 @@ class FollowingCounts(Question):
     has_halves: bool = True
     most_bins: int = MOST_BINS
     max_rows: int = MOST_ROWS
+    person: Contributions | None = None
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -198,7 +205,8 @@ class FollowingCounts(Question):
             raise InputError(f"thresholds must be log-odds within ±{FARTHEST - 1:g}.")
         object.__setattr__(self, "thresholds", thresholds)
         box = Box([0.0, -FARTHEST, 0.0], [2.0, FARTHEST, 1.0])
-        object.__setattr__(self, "bounds", Bounds(box, n_features=3, max_rows=self.max_rows))
+        bounds = Bounds(box, n_features=3, max_rows=self.max_rows, person=self.person)
+        object.__setattr__(self, "bounds", bounds)
 
     @property
     def most_cells(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from discreet import _checks
 from discreet.data.kinds import TRUTHS
@@ -143,6 +143,9 @@ class Schema:
     person
         The column of ids, which says whose row each is: then persons are protected, and not rows.
         It is never used as a feature.
+    query
+        What is asked of a data base, whose answer is the table: ``"select age, back from stays"``;
+        None for tables in other files.
     source
         Where it was read from, for messages; it does not matter for equality.
 
@@ -174,6 +177,7 @@ class Schema:
     expected_rows: int | None = None
     rows_per_person: int | None = None
     person: str | None = None
+    query: str | None = None
     source: str = field(default="the schema", compare=False)
 
     def __post_init__(self) -> None:
@@ -248,6 +252,13 @@ class Schema:
             '(person = "patient_id"), or protect what a row is: '
             f'protects = "{ONE_RECORD}".'
         )
+
+    def all_columns(self) -> dict[str, Column]:
+        """Return what is declared of every column, the target among them."""
+        columns, target = self.declared_columns(), self.target
+        is_of_classes = target.task == CLASSIFICATION
+        last = Category(target.classes) if is_of_classes else Numeric(*cast(Any, target.range))
+        return columns | {target.name: last}
 
     def declared_columns(self) -> dict[str, Column]:
         """Return the columns, refusing if anything about them or the target is left open."""

@@ -28,7 +28,7 @@ USE, PREDICT, IGNORE, SETTING = "use", "predict", "ignore", "setting"
 ROLES = (USE, PREDICT, IGNORE, SETTING)
 
 SETTINGS = {
-    **dict.fromkeys(("name", "protects", "unit", "person", "rows_per_person"), "data"),
+    **dict.fromkeys(("name", "protects", "unit", "query", "person", "rows_per_person"), "data"),
     **dict.fromkeys(("epsilon", "delta"), "privacy"),
     **dict.fromkeys(("mechanism", "max_rows", "expected_rows"), "model"),
 }
@@ -181,7 +181,7 @@ def _add_setting(document: dict[str, Any], key: str, value: str, where: str) -> 
         known = ", ".join(SETTINGS)
         raise InputError(f"{where}: a setting must be one of {known}; got {key[:40]!r}.")
     if value:
-        is_text = key in ("name", "protects", "unit", "person", "mechanism")
+        is_text = key in ("name", "protects", "unit", "query", "person", "mechanism")
         found = value if is_text else _number(value, f"{where}: {key}")
         document.setdefault(SETTINGS[key], {})[key] = found
 

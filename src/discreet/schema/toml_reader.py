@@ -44,7 +44,7 @@ Made = TypeVar("Made")
 TABLES = ("data", "target", "columns", "privacy", "model")
 GROUPS = "group"
 OF_GROUP = ("columns", "type", "range", "missing", "whole", "categories")
-DATA = ("name", "protects", "person", "rows_per_person", "unit", "ignored")
+DATA = ("name", "protects", "person", "rows_per_person", "unit", "query", "ignored")
 TARGET = ("name", "task", "classes", "range")
 OF_NUMBER = ("type", "range", "missing", "whole", "public_bounds")
 OF_CATEGORY = ("type", "categories")
@@ -185,6 +185,7 @@ def _schema(document: dict[str, Any], source: str) -> Schema:
         ("person", data, _text),
         ("rows_per_person", data, _whole_number),
         ("unit", data, _text),
+        ("query", data, _text),
         ("ignored", data, _names),
         ("epsilon", privacy, _number),
         ("delta", privacy, _number),

@@ -66,6 +66,8 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
         else ("add_remove or replace one record")
     )
     yield f"unit = {_value(schema.unit)}  # neighbours: {units}"
+    if schema.query is not None:
+        yield f"query = {_value(schema.query)}  # what is asked of a .duckdb file"
     yield f"ignored = {_list(schema.ignored)}  # columns that may be in a file and are never read"
     yield ""
     yield "[target]"

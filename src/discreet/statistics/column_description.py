@@ -68,6 +68,12 @@ class ColumnDescription:
         )
         return found
 
+    @property
+    def by_level(self) -> dict[tuple[str, str], NoisyNumber]:
+        """The same by the statistic and the level, which is empty where there is none."""
+        named = ((key if isinstance(key, tuple) else (key, "")) for key in self.statistics)
+        return dict(zip(named, self.statistics.values(), strict=True))
+
     def _numbers(self) -> Iterator[tuple[str, NoisyNumber]]:
         marginal, declared, sure = self.marginal, self.declared, self.group.sure
         if not isinstance(marginal, NumberMarginal) or not isinstance(declared, Numeric):

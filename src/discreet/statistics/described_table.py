@@ -19,7 +19,6 @@ from discreet.preprocessing import Category, Column, Numeric, declare_columns
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 from discreet.questions import Marginals
-from discreet.questions.bounds import MOST_ROWS
 from discreet.statistics.description import Description
 from discreet.statistics.group_marginals import GroupMarginals
 from discreet.statistics.noisy_tree import check_level
@@ -53,9 +52,9 @@ class MarginalsEstimator(PrivateEstimator):
         check_level(self.level)
         self._question(self.feature_map())
 
-    def _question(self, features: CellFeatures, max_rows: int = MOST_ROWS) -> Marginals:
+    def _question(self, features: CellFeatures, **more: Any) -> Marginals:
         by = place_of(self.by, features)
-        return Marginals(features.levels, None, features.depth, max_rows, by=by)
+        return Marginals(features.levels, None, features.depth, by=by, **more)
 
     def _depth(self, features: CellFeatures) -> int:
         """Return how often ranges are halved; coarser if there are very many columns and groups."""
@@ -69,7 +68,7 @@ class MarginalsEstimator(PrivateEstimator):
 
     def _ask(self, fit: Fit) -> Asked:
         features = cast(CellFeatures, fit.features)
-        question = self._question(features, fit.shape.max_rows)
+        question = self._question(features, max_rows=fit.shape.max_rows)
         return Asked(question, MarginalSplits(), features.facts)
 
     def _keep(self, asked: Asked, fit: Fit) -> None:

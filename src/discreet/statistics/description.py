@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from csv import DictWriter
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from discreet._page import notebook_html, sentence_html, table_html
@@ -117,20 +119,42 @@ class Description:
 
         A pandas data frame if pandas is installed, and a list of dicts otherwise.
         """
-        lines = list(self._lines())
+        lines = self.lines()
         try:
             from pandas import DataFrame
         except ImportError:
             return lines
         return DataFrame(lines)
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        for group in self.groups:
-            for name, column in self._by_group[group].items():
-                for key, estimate in column.statistics.items():
-                    statistic, level = key if isinstance(key, tuple) else (key, "")
-                    yield {"group": group, "column": name, "statistic": statistic, "level": level,
-                           **estimate._asdict()}  # fmt: skip
+    def lines(self) -> list[dict[str, Any]]:
+        """Return every statistic as a dict, in the order of ``table``."""
+        return [
+            {"group": group, "column": name, "statistic": key[0], "level": key[1]}
+            | estimate._asdict()
+            for group in self.groups
+            for name, column in self._by_group[group].items()
+            for key, estimate in column.by_level.items()
+        ]
+
+    def csv(self) -> str:
+        """Return the lines of ``table`` as text, with commas between."""
+        lines, written = self.lines(), StringIO()
+        writer = DictWriter(written, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+        return written.getvalue()
+
+    def html(self) -> str:
+        """Return a page of its own; nothing in it is fetched."""
+        title = "Private description of a table"
+        style = (
+            "body{font:15px/1.45 sans-serif;margin:2rem;max-width:75rem}table{border-collapse:"
+            "collapse}th,td{text-align:left;padding:.2rem .8rem;border-bottom:1px solid #e4e8ea}"
+        )
+        return (
+            f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+            f"<style>{style}</style></head><body>{self._repr_html_()}</body></html>"
+        )
 
     def summary(self) -> str:
         """Return a table to print: columns and their statistics, a column for each group."""

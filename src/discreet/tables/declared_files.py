@@ -102,6 +102,11 @@ class DeclaredTable:
         rows = self.label(stored.read(self.wanted))
         return {"X": rows.X} | ({"y": rows.y} if self.has_target else {})
 
+    def all_columns(self) -> Any:
+        """Return rows with the target among their columns; a broken file is refused here."""
+        stored = self.stored.make_ready(self.wanted)
+        return stored.read(self.wanted) if isinstance(stored, WholeTable) else stored
+
     def label(self, frame: Frame) -> RowsAndLabels:
         """Return the wanted columns of some rows apart: those of the schema, and the target."""
         y = frame[self.schema.target.name] if self.has_target else None
@@ -135,9 +140,9 @@ def open_table(path: Path | str, schema: Schema, *, with_target: bool = True) ->
     Parameters
     ----------
     path
-        A CSV or Parquet file; or a folder or pattern of Parquet files.
+        A CSV or Parquet file; a folder, a pattern or an address of Parquet files; or a data base.
     schema
-        What is declared about it.
+        What is declared about it, and asked of a data base.
     with_target
         Whether the target must be there, and is read; otherwise it may be.
 
@@ -155,7 +160,7 @@ def open_table(path: Path | str, schema: Schema, *, with_target: bool = True) ->
         ...
     discreet.errors.InputError: ...patients.csv: the column 'cost', which the schema declares, ...
     """
-    return _open(open_files(path), schema, with_target)
+    return _open(open_files(path, schema.query), schema, with_target)
 
 
 def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = None) -> OwnersTable:
@@ -181,7 +186,9 @@ def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = Non
     ...     open_for_owner(path, schema).given["y"].expand()
     array(['Yes'], dtype=object)
     """
-    table = _open(open_files(path), schema, True, keeps_undeclared=True, person=person)
+    table = _open(
+        open_files(path, schema.query), schema, True, keeps_undeclared=True, person=person
+    )
     wanted = table.wanted
     if person is not None and person not in [column.name for column in wanted]:
         wanted = [*wanted, Wanted(person, ("", 0), lambda cell: cell)]  # text or numbers

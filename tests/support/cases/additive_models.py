@@ -18,7 +18,6 @@ from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.objective_perturbation import ExactMinimiser
 from discreet.mechanisms.signal_rules import Settings
 from discreet.mechanisms.summing.additive_tables import AdditiveFrame
-from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.privacy import Budget
 from support.cases.gradients import sum_error, sum_parts
 from support.cases.marginals import scales_of
@@ -86,7 +85,7 @@ class AdditiveModelCase(StagedCase):
         second = ExactMinimiser(plan.second.minimiser, plan.second.guarantee)
         exact = replace(plan, noise=SplitNoise(plan.noise.layout, self.unit), second=second)
         if plan.counts is not None:
-            exact = replace(exact, counts=ScoreCounts(None, None, False))
+            exact = replace(exact, counts=replace(plan.counts, grid=None))
         return exact.run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):

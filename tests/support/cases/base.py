@@ -13,6 +13,7 @@ from discreet.audit import Pair
 from discreet.audit.cases import Case as Stated
 from discreet.data import LabelSet, Rows
 from discreet.mechanisms import Mechanism
+from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget, Unit, ZeroOutOne
 from discreet.questions import OneVsRest, Question
 from support.opened import open_rows
@@ -25,9 +26,11 @@ class Data:
 
     X: Any
     y: Any = None
+    persons: Any = None
 
     def open(self, case, **options):
-        return open_rows(self.X, self.y, bounds=case.question.bounds, unit=case.unit, **options)
+        declared = {"bounds": case.question.bounds, "unit": case.unit, "persons": self.persons}
+        return open_rows(self.X, self.y, **declared, noise=RehearsalNoise(8), **options)
 
     def as_sparse(self):
         return replace(self, X=sparse.csr_array(np.asarray(self.X)))
@@ -50,6 +53,14 @@ class Case:
         pair, label = data_of(stated.pair), f"{stated.label}, {stated.pair.unit.name}"
         return cls(label, stated.mechanism, stated.question, stated.pair.unit, stated.budget, pair)
 
+    @property
+    def attained(self):
+        """What the worst pair attains of the declared sensitivity, at least.
+
+        Where persons are replaced nothing is said to cancel that would cancel of two records.
+        """
+        return 0.5 if self.unit.protects_persons and self.unit.is_replace else 0.999
+
     def plan(self, budget=None):
         """Return a plan: the usual one is made once for all tests, others anew."""
         if budget is None:
@@ -62,7 +73,8 @@ class Case:
 
     def seal(self, data):
         """Return the rows of a data set, not yet opened."""
-        return Rows(data.X, data.y, bounds=self.question.bounds, unit=self.unit)
+        bounds, persons = self.question.bounds, data.persons
+        return Rows(data.X, data.y, persons=persons, bounds=bounds, unit=self.unit)
 
     def silent_answer(self, plan, data):
         """What the plan would release if there were no noise, nor anything done against it."""
@@ -84,6 +96,8 @@ class Case:
     def random_pair(self, generator):
         """Two neighbours of some twenty hostile rows."""
         rows = [self.random_row(generator) for _ in range(20)]
+        if self.unit.protects_persons:
+            return self._random_persons(generator, rows)
         other, place = list(rows), generator.integers(20)
         other[place] = self.random_row(generator)
         if self.unit == ZeroOutOne():
@@ -91,6 +105,18 @@ class Case:
         elif not self.unit.rows_are_public:
             other = rows[:-1]
         return _data(rows), _data(other)
+
+    def _random_persons(self, generator, rows):
+        """Two tables of a few persons; one of them has other records in the other, or none."""
+        ids = np.concatenate([[0, 1], generator.integers(7, size=len(rows) - 2)])
+        kept = [row for row, who in zip(rows, ids, strict=True) if who]
+        more = [self.random_row(generator) for _ in range(generator.integers(1, 30))]
+        more = more if self.unit.is_replace else []
+        if generator.integers(2):  # all alike, so that nothing of them cancels
+            more = more[:1] * len(more)
+            rows = [rows[0] if not who else row for row, who in zip(rows, ids, strict=True)]
+        others = np.concatenate([ids[ids > 0], np.zeros(len(more), dtype=ids.dtype)])
+        return replace(_data(rows), persons=ids), replace(_data(kept + more), persons=others)
 
 
 def data_of(pair: Pair):

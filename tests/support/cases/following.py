@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.mechanisms.noisy_histogram import apart_l2, most_changed
+from discreet.mechanisms.summing.totals import RowSums
 from support.cases.staged import Part, StagedCase
 
 EDGES = np.array([-1.0, 0.0, 2.0])
@@ -17,12 +19,13 @@ class FollowingCase(StagedCase):
     """Both releases, the second as it is once its edges are public."""
 
     def parts(self, plan):
-        changes = round(self.unit.spread(1.0))
+        changes, rows = round(self.unit.spread(1.0)), RowSums(self.question.bounds)
 
         def sensitivity(noise):
-            if noise.grid is None:
-                return changes / noise.scale * (1 + 1e-12)  # sums of quotients are rounded
-            return (np.sqrt(changes) + noise.grid.spread_l2(changes)) / noise.scale
+            if noise.grid is None:  # sums of quotients are rounded
+                return changes * rows.often / noise.scale * (1 + 1e-12)
+            changed = most_changed(rows, changes, self.question.most_cells)
+            return (apart_l2(rows, changes) + noise.grid.spread_l2(changed)) / noise.scale
 
         return (
             Part(lambda rows, noise: plan.release_first(rows, noise) / plan.first.scale,

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.mechanisms.noisy_histogram import LaplaceHistogramPlan
-from discreet.noise import UNIT_RATE
 from discreet.privacy import Pure, compose
 from support.cases.additive import AdditiveCase
-from support.cases.base import l1
 
 
 @dataclass(frozen=True)
 class HistogramCase(AdditiveCase):
-    """Whole numbers: a discrete Laplace law moved by one is randomised response."""
+    """Whole numbers: a discrete Laplace law moved by one is randomised response.
+
+    Moved further it is no more than that, at as many times the rate; what is claimed is that, too.
+    """
 
     def noise_scale(self, plan):
         return plan.scale if isinstance(plan, LaplaceHistogramPlan) else plan.grid.scale
 
     def true_profile(self, plan, apart):
         if isinstance(plan, LaplaceHistogramPlan):
-            return compose([Pure(plan.rate / UNIT_RATE)] * round(l1(apart)))
+            moved = np.abs(apart[apart != 0])
+            return compose([Pure(float(by) / plan.scale) for by in moved])
         return super().true_profile(plan, apart)
 
 

@@ -34,7 +34,8 @@ class MarginalsCase(StagedCase):
 
 def scales_of(noise):
     """The scale of the noise of each number: a deviation, or that of a Laplace law."""
-    by_kind = noise.deviations if noise.grid else UNIT_RATE / np.array(noise.rates)
+    parts = noise.layout.rows.parts
+    by_kind = noise.deviations if noise.grid else UNIT_RATE / np.array(noise.rates) / parts
     return by_kind[noise.layout.kinds]
 
 

@@ -40,8 +40,6 @@ class Part:
 class StagedCase(Case):
     """A mechanism of several releases, all of them side by side."""
 
-    attained = 0.999  # what the worst pair attains of the declared sensitivity, at least
-
     @property
     def is_pure(self):
         return self.budget.delta == 0

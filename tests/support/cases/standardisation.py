@@ -12,7 +12,6 @@ import numpy as np
 from discreet.geometry import Box, L1L2Ball, L2Ball
 from discreet.mechanisms.objective_perturbation import MOST_RIDGES, ExactMinimiser
 from discreet.mechanisms.summing.row_count import RowTotal
-from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import RehearsalNoise
 from support.cases.staged import Part, StagedCase, minimiser_part
@@ -48,7 +47,7 @@ class StandardisationCase(StagedCase):
 
     def silent_answer(self, plan, data):
         # Noise widens the floor of the spreads; without it, exact sums.
-        counts = None if plan.counts is None else ScoreCounts(None, None, False)
+        counts = None if plan.counts is None else replace(plan.counts, grid=None)
         second = plan.second
         if plan.rules is not None:  # without noise they settle another objective
             second = ExactMinimiser(second.minimiser, second.guarantee)

@@ -4,6 +4,7 @@ A family of mechanisms is one file of this package, and is found by being here. 
 that bears the name of a mechanism makes the cases of that mechanism, for a unit, a budget with
 delta and a pure one. The auditor attacks some by sampling; the universal tests of mechanisms check
 the others, which may have more columns, without sampling, or the former where there are no others.
+Cases of persons are made of those of records (``persons.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from discreet import _checks
 from discreet.audit.cases.base import Case as Case
 from discreet.audit.cases.base import Maker
 from discreet.audit.cases.base import MechanismRun as MechanismRun
+from discreet.audit.cases.persons import of_persons
 from discreet.mechanisms import REGISTRY, mechanism_named
 from discreet.privacy import Budget, Unit, unit_named
 
@@ -84,4 +86,13 @@ def exact_cases(name: str, unit: str | Unit) -> tuple[Case, ...]:
 def _all_cases(name: str, unit: str | Unit, epsilon: float, delta: float) -> tuple[Case, ...]:
     _checks.one_of(NAMES, mechanism=name)
     _checks.epsilon(epsilon=epsilon)
-    return tuple(_MAKERS[name](unit_named(unit), Budget(epsilon, delta), Budget(epsilon)))
+    protected = unit_named(unit)
+    found = _MAKERS[name](protected.of_records, Budget(epsilon, delta), Budget(epsilon))
+    if not protected.protects_persons:
+        return tuple(found)
+    made = tuple(found)
+    kinds = (
+        [case for case in made if case.is_attacked],
+        [case for case in made if not case.is_attacked],
+    )
+    return tuple(case for kind in kinds for case in of_persons(kind, protected))

@@ -23,8 +23,9 @@ class Pair:
 
     Arrays, tables, sparse matrices, tuples such as (X, y) and mappings of columns are records, and
     are checked: under ``"add_remove"`` one of them holds exactly one record more, under
-    ``"replace"`` exactly one record differs. The order of records does not matter. Anything else is
-    taken on trust, and ``is_checked`` says so.
+    ``"replace"`` exactly one record differs. Where persons are protected, the last part of a tuple
+    holds their ids, and the data sets differ by all records of one person. The order of records
+    does not matter. Anything else is taken on trust, and ``is_checked`` says so.
 
     Parameters
     ----------
@@ -55,7 +56,10 @@ class Pair:
             return
         if first.layout != second.layout:
             raise InputError("neighbours have the same columns in the same order; these have not.")
-        _check_neighbours(first.counts, second.counts, self.unit)
+        if self.unit.protects_persons:
+            _check_persons(first.by_person(), second.by_person(), self.unit)
+        else:
+            _check_neighbours(first.counts, second.counts, self.unit)
 
     @property
     def is_checked(self) -> bool:
@@ -68,7 +72,14 @@ class Records:
     """How often each record occurs, and what a record consists of."""
 
     layout: list[Hashable]
-    counts: Counter[Hashable]
+    counts: Counter[tuple[Hashable, ...]]
+
+    def by_person(self) -> dict[Hashable, Counter[tuple[Hashable, ...]]]:
+        """Return the records of each person, whose ids are the last column."""
+        persons: dict[Hashable, Counter[tuple[Hashable, ...]]] = {}
+        for (*record, person), often in self.counts.items():
+            persons.setdefault(person, Counter())[tuple(record)] += often
+        return persons
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +98,7 @@ def count_records(data: Any) -> Records | None:
     if len({len(column.entries) for column in columns}) > 1:
         lengths = ", ".join(str(len(column.entries)) for column in columns)
         raise InputError(f"the parts of a data set must be equally long; got {lengths} records.")
-    counts: Counter[Hashable] = Counter(zip(*(column.entries for column in columns), strict=True))
+    counts = Counter(zip(*(column.entries for column in columns), strict=True))
     return Records([column.label for column in columns], counts)
 
 
@@ -143,11 +154,35 @@ def _fits_floats(array: np.ndarray[Any, Any]) -> bool:
     return array.dtype.kind in "bf"
 
 
-def _check_neighbours(first: Counter[Hashable], second: Counter[Hashable], unit: Unit) -> None:
+EQUAL = "the two data sets are equal; there is nothing to tell apart."
+
+
+def _check_persons(
+    first: Mapping[Hashable, Counter[Any]], second: Mapping[Hashable, Counter[Any]], unit: Unit
+) -> None:
+    changed = {who for who in {*first, *second} if first.get(who) != second.get(who)}
+    alone = first.keys() ^ second.keys()
+    if not changed:
+        raise InputError(EQUAL)
+    if unit.is_replace:
+        is_pair = len(first) == len(second) and (
+            len(changed) == 1 or len(changed) == len(alone) == 2
+        )
+    else:
+        is_pair = len(changed) == len(alone) == 1
+    if not is_pair:
+        raise InputError(
+            f"neighbours under {unit.name!r} differ by everything of one person, there or not or "
+            f"in place of another's; these differ in {len(changed)} persons, of whom {len(alone)} "
+            "are in one of them alone."
+        )
+
+
+def _check_neighbours(first: Counter[Any], second: Counter[Any], unit: Unit) -> None:
     sizes = first.total(), second.total()
     missing, extra = (first - second).total(), (second - first).total()
     if missing == extra == 0:
-        raise InputError("the two data sets are equal; there is nothing to tell apart.")
+        raise InputError(EQUAL)
     if unit.rows_are_public:
         if sizes[0] != sizes[1]:
             raise InputError(

@@ -119,12 +119,24 @@ def look_at(X: Any) -> StoredTable:
     )
 
 
-def open_files(path: Path | str) -> FileTable:
-    """Return the table in files: one of a known name, or those of a folder or pattern."""
+def open_files(path: Path | str, query: str | None = None) -> FileTable:
+    """Return the table in files: of a known name, a folder, a pattern, or a query's answer."""
+    if query is not None:
+        return _answer(path, query)
     table = look_at(path if are_files(path) or is_address(path) else check_file(path))
     if not isinstance(table, FileTable):
         raise InputTypeError(f"{path}: expected the path of files.")
     return table
+
+
+def _answer(path: Path | str, query: str) -> FileTable:
+    """Return what a query says of a data base."""
+    if not has_suffix(path, DuckTable.suffixes):
+        raise InputError(
+            f"{path}: the schema has a query, which is asked of a data base; expected a "
+            f"{DuckTable.suffixes[0]} file. Take the query out for other files."
+        )
+    return DuckTable.ask_file(path, query)
 
 
 def check_file(path: Path | str) -> Path:

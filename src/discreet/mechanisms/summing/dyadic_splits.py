@@ -17,6 +17,7 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import InputError
 from discreet.mechanisms.base import labels_of
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.privacy import Unit
 from discreet.questions import Interval, Labels, LabelSet, Marginals
 from discreet.questions.marginals import TARGET_DEPTH
@@ -39,6 +40,11 @@ class SplitLayout:
     """
 
     question: Marginals
+
+    @property
+    def rows(self) -> RowSums:
+        """How rows enter the counts."""
+        return RowSums(self.question.bounds)
 
     @property
     def depths(self) -> tuple[int, int]:
@@ -88,7 +94,9 @@ class SplitLayout:
     def reach(self, sizes: Sequence[Number], unit: Unit, power: int) -> Number:
         """Bound the sum of powers of changes between neighbours, a unit of a kind being a size.
 
-        Exact, if sizes are whole: the largest over all records, or pairs of them, and attained.
+        Exact, if sizes are whole: the largest over all records, or pairs of them, and attained. A
+        person's rows move numbers as often further as they count together; what is said of another
+        record covers a person with fewer, too.
         """
         depth, target = self.depths
         one: Number = sizes[0] ** power
@@ -108,9 +116,12 @@ class SplitLayout:
         return max(within, across) + label
 
     def count(self, rows: OpenRows) -> Integers:
-        """Return the numbers of these rows, exactly."""
-        question = self.question
+        """Return the numbers of these rows, exactly; in parts of rows."""
+        question, entering = self.question, self.rows
         labels = question.labels
+
+        def tally(block: Block, places: Integers, cells: int) -> Integers:
+            return entering.tally(block, places, cells, entering.parts)
 
         def apart(column: int, number: int, cells: Integers) -> Integers:
             """Return the cell of each row, those of each level of ``by`` behind one another."""
@@ -122,17 +133,17 @@ class SplitLayout:
         def kernel(block: Block) -> Integers:
             cells = np.rint(block.rows()).astype(np.int64)  # in the box: clipped, and never NaN
             counts = [
-                np.bincount(apart(column, number, cells), minlength=number * copies)
+                tally(block, apart(column, number, cells), number * copies)
                 for column, (number, copies) in enumerate(
                     zip(question.cells, question.copies, strict=True)
                 )
             ]
             if labels is not None:
                 found, number = place_labels(labels, labels_of(block))
-                counts.append(np.bincount(found, minlength=number))
+                counts.append(tally(block, found, number))
             else:
-                counts.append(np.array([block.size]))
-            return np.concatenate(counts).astype(np.int64)
+                counts.append(tally(block, np.zeros(block.size, dtype=np.int64), 1))
+            return np.concatenate(counts)
 
         counts: Integers = rows.sum(kernel)
         return self.split(counts)

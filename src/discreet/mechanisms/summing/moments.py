@@ -2,8 +2,9 @@ r"""X'X and X'y as one vector of bounded contributions, and back.
 
 The sufficient statistics of least squares, scaled so that their sensitivity is known.
 
-With R the row norm, :math:`R_1` the l1 norm of a row, Y the largest label, W the largest weight
-(one if there are none, and left out below) and p the width, the vector of a data set is
+With R the row norm, :math:`R_1` the l1 norm of a row, Y the largest label, W the largest weight of
+whoever is protected (one if there are none, and left out below) and p the width, the vector of a
+data set is
 
 - order 2: the diagonal of :math:`X'X/R^2`, the entries above it times :math:`\sqrt2`, and
   :math:`X'y/(R Y)`. Its l2 norm is the Frobenius norm of the matrix beside the norm of the vector.
@@ -122,7 +123,7 @@ class Moments:
 
     @property
     def _weight(self) -> float:
-        return self.problem.bounds.largest_weight
+        return self.problem.bounds.unit_weight
 
     @property
     def upper(self) -> tuple[Integers, Integers]:

@@ -1,7 +1,7 @@
 """A noisy number of rows, where nothing is to be known of their columns.
 
-Every record adds one: the same number of grid units, in integers. If records are replaced, their
-number is public, and is taken as it is.
+Every record adds one: the same number of grid units, in integers; a person's records add what they
+count together. If records are replaced, their number is public, and is taken as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from discreet._types import Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.mechanisms.summing.standard_frame import ColumnTotals
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import Grid
 from discreet.privacy import Unit
 from discreet.questions.bounds import Bounds
@@ -25,18 +26,24 @@ class RowTotal:
 
     words: ClassVar[str] = "the number of rows"
     dimension: ClassVar[int] = 1
-    largest: ClassVar[float] = 1.0
 
     bounds: Bounds
+
+    @property
+    def largest(self) -> float:
+        """The most that a row adds."""
+        return RowSums(self.bounds).largest(1.0)
 
     def sum(self, rows: OpenRows, grid: Grid) -> Integers:
         """Return how many rows there are, in grid units."""
 
+        entering = RowSums(self.bounds)
+
         def kernel(block: Block) -> Integers:
-            return np.full(1, block.size, dtype=np.int64)
+            return np.asarray(entering.units(block, entering.one(grid)).sum(keepdims=True))
 
         counted: Integers = rows.sum(kernel)
-        return counted * grid.snap([1.0])
+        return counted
 
     def split(self, totals: Vector, noise: float) -> ColumnTotals:
         """Return the number as the sum of a column of ones, and nothing of the others."""
@@ -49,4 +56,4 @@ class RowTotal:
 
     def sensitivity(self, order: int, unit: Unit) -> float:
         """Bound, in any norm, the change of the number between neighbours."""
-        return 0.0 if unit.rows_are_public else 1.0
+        return 0.0 if unit.rows_are_public else RowSums(self.bounds).count_spread(unit)

@@ -17,9 +17,10 @@ from discreet.data import Block, OpenRows
 from discreet.data.block import SparseBlock
 from discreet.errors import PrivacyError
 from discreet.geometry.norms import pairwise_sums
-from discreet.mechanisms.summing.totals import INTEGER_ROOM
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, laplace_grid
 from discreet.privacy import Budget, Gaussian, Laplace, Profile, Unit, gaussian_multiplier, within
+from discreet.questions.bounds import Bounds
 
 BINS = 24
 CELLS = 2 * BINS
@@ -50,43 +51,49 @@ NODES = _spread_out(0.5 + np.arange(-BINS // 2, BINS // 2, dtype=np.float64))
 class ScoreCounts:
     """What is planned about the counts: their grid and law of noise, and their profile.
 
-    Without a private budget there is neither grid nor profile, and the counts are exact.
+    Without a private budget there is neither grid nor profile, and the counts are exact. Weights
+    play no part, but for what a person's records leave one another.
     """
 
+    entering: RowSums
     grid: Grid | None
     profile: Profile | None
     is_pure: bool
 
     @classmethod
-    def within_budget(cls, budget: Budget, unit: Unit, max_rows: int) -> ScoreCounts:
+    def within_budget(cls, budget: Budget, unit: Unit, bounds: Bounds) -> ScoreCounts:
         """Plan counts for their share of a budget.
 
         One record more is one more in one cell; another record is one less in one cell and one more
-        in another. So counts change by 1 or 2 in l1, by 1 or the root of 2 in l2.
+        in another. So counts change by 1 or 2 in l1, by 1 or the root of 2 in l2; or by so many
+        times as much as a person's records count together.
         """
+        rows = RowSums(bounds)
         if not budget.is_private:
-            return cls(None, None, False)
-        moved = 2 if unit.is_replace else 1
+            return cls(rows, None, None, False)
         if budget.delta == 0:
+            moved = rows.count_spread(unit, diameter=2.0)
             grid = laplace_grid(
                 epsilon=COUNTED_SHARE * budget.epsilon,
                 sensitivity=moved,
                 dimension=CELLS,
-                bound=1.0,
-                room=INTEGER_ROOM / max_rows,
+                bound=rows.largest(1.0),
+                room=rows.room,
+                bits=rows.bits,
             )
             reached = (moved + grid.spread_l1(CELLS)) / grid.scale * (1 + 1e-15)
-            return cls(grid, Laplace(reached), True)
-        apart = math.sqrt(moved) * (1 + 1e-15)
+            return cls(rows, grid, Laplace(reached), True)
+        apart = rows.count_spread(unit, diameter=math.sqrt(2)) * (1 + 1e-15)
         grid = gaussian_grid(
             multiplier=gaussian_multiplier(budget) / math.sqrt(COUNTED_SHARE),
             sensitivity=apart,
             dimension=CELLS,
-            bound=1.0,
-            room=INTEGER_ROOM / max_rows,
+            bound=rows.largest(1.0),
+            room=rows.room,
+            bits=rows.bits,
         )
         reached = (apart + grid.spread_l2(CELLS)) / grid.scale * (1 + 1e-15)
-        return cls(grid, within(Gaussian(reached), distance_of_gaussian(CELLS)), False)
+        return cls(rows, grid, within(Gaussian(reached), distance_of_gaussian(CELLS)), False)
 
     @property
     def variance(self) -> float:
@@ -97,20 +104,20 @@ class ScoreCounts:
 
     def release(self, rows: OpenRows, coefficients: Vector, noise: Noise) -> Vector:
         """Return the counts with noise: public."""
-        counts = count_scores(rows, coefficients)
         if self.grid is None:
-            return counts.astype(np.float64)
-        units = counts * self.grid.snap([1.0])
+            parts = self.entering.parts
+            return count_scores(rows, coefficients, self.entering, parts) / parts
+        units = count_scores(rows, coefficients, self.entering, self.entering.one(self.grid))
         draw = noise.laplace if self.is_pure else noise.gaussian
         units += draw(units.size, self.grid.bits)
         return self.grid.values(units)
 
 
-def count_scores(rows: OpenRows, coefficients: Vector) -> Integers:
-    """Return how many rows of either class have a score in each bin."""
+def count_scores(rows: OpenRows, coefficients: Vector, entering: RowSums, one: int = 1) -> Integers:
+    """Return how many rows of either class have a score in each bin; so many units are a one."""
 
     def kernel(block: Block) -> Integers:
-        return np.bincount(_cells(block, coefficients), minlength=CELLS)
+        return entering.tally(block, _cells(block, coefficients), CELLS, one)
 
     at_once = max(1, ENTRIES_AT_ONCE // coefficients.size)
     if coefficients.size > WIDE:

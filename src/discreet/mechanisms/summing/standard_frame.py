@@ -18,7 +18,7 @@ from scipy import sparse
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.mechanisms.summing.totals import INTEGER_ROOM
+from discreet.mechanisms.summing.totals import RowSums
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, laplace_grid
 from discreet.privacy import Gaussian, Laplace, Profile, Unit, within
 from discreet.questions.bounds import CLIPPING_SLACK, Bounds
@@ -187,6 +187,14 @@ class ColumnSums:
 
     def sum(self, rows: OpenRows, grid: Grid) -> Integers:
         """Return the exact sums of the rows' grid units, squares after entries."""
+        if self.rows.are_cut:
+            first, second = rows.sum(
+                lambda block: (
+                    block.weighed_sum(lambda values, _: self._clip(values), grid.cut),
+                    block.weighed_sum(lambda values, _: np.square(self._clip(values)), grid.cut),
+                )
+            )
+            return np.concatenate([first, second[np.array(self.squared)]])
 
         def kernel(block: Block) -> tuple[Integers, ...]:
             is_exact = grid.sums_exactly(block.size)
@@ -203,6 +211,11 @@ class ColumnSums:
 
         first, second = rows.sum(kernel)
         return np.concatenate([first, second[np.array(self.squared)]])
+
+    @property
+    def rows(self) -> RowSums:
+        """How rows enter the sums."""
+        return RowSums(self.bounds)
 
     def _clip(self, values: Array) -> Array:
         if values.ndim == 1:
@@ -238,11 +251,15 @@ class ColumnSums:
         :math:`\sum x^4 \le e^2 \sum x^2`. For two records, with w = x + x',
         :math:`(x - x')^2 (1 + w^2) = 2 (x^2 + x'^2) + w^2 (2 (x^2 + x'^2) - 1 - w^2)`, at most
         :math:`2 (x^2 + x'^2)` if :math:`4 e^2 \le 1`; in any case squares of both signs differ by
-        at most :math:`\sqrt 2 e` norms. The intercept cancels.
+        at most :math:`\sqrt 2 e` norms. The intercept cancels. Of a person's rows, weighed and cut,
+        nothing does.
         """
         entry = self.entry_bound
-        if not unit.rows_are_public:
-            return self.bounds.row_norm() / self.unit * math.sqrt(1 + entry**2) * (1 + 1e-15)
+        one = self.bounds.row_norm() / self.unit * math.sqrt(1 + entry**2) * (1 + 1e-15)
+        if self.rows.are_cut:
+            return self.rows.spread(unit, one)
+        if not unit.is_replace:
+            return one
         norm = self._feature_norm(2)
         if 4 * entry**2 <= 1:
             return 2 * norm * (1 + 1e-15)
@@ -253,7 +270,7 @@ class ColumnSums:
         entry, norm = self.entry_bound, self._feature_norm(1)
         squares = entry * min(entry * sum(self.squared), norm)
         constant = 0.0 if unit.rows_are_public else (self.bounds.intercept or 0.0) / self.unit
-        return unit.spread(norm + squares + constant) * (1 + 1e-15)
+        return self.rows.spread(unit, norm + squares + constant) * (1 + 1e-15)
 
     def _feature_norm(self, order: int) -> float:
         reach = self.bounds.features.reach(self.bounds.n_features, order)
@@ -261,8 +278,8 @@ class ColumnSums:
 
     @property
     def largest(self) -> float:
-        """The largest entry or square of one."""
-        return max(1.0, self.entry_bound, self.entry_bound**2)
+        """The largest entry or square of one, as often as a row counts."""
+        return self.rows.largest(max(1.0, self.entry_bound, self.entry_bound**2))
 
 
 class ExactSums(Protocol):
@@ -297,7 +314,8 @@ class NoisySums:
             sensitivity=sensitivity,
             dimension=dimension,
             bound=moments.largest,
-            room=INTEGER_ROOM / moments.bounds.max_rows,
+            room=RowSums(moments.bounds).room,
+            bits=RowSums(moments.bounds).bits,
         )
         reached = (sensitivity + grid.spread_l2(dimension)) / grid.scale * (1 + 1e-15)
         profile = within(Gaussian(reached), distance_of_gaussian(dimension))
@@ -312,7 +330,8 @@ class NoisySums:
             sensitivity=sensitivity,
             dimension=dimension,
             bound=moments.largest,
-            room=INTEGER_ROOM / moments.bounds.max_rows,
+            room=RowSums(moments.bounds).room,
+            bits=RowSums(moments.bounds).bits,
         )
         reached = (sensitivity + grid.spread_l1(dimension)) / grid.scale * (1 + 1e-15)
         return cls(moments, grid, Laplace(reached), True)

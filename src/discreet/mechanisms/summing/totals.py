@@ -2,6 +2,9 @@
 
 Each row is rounded to grid units by itself, and the units are added as integers: the sum is exact,
 so one record more, less or other changes it by what that record contributes, and by nothing else.
+
+Rows of one person are weighed first and then cut towards zero, however many there are: to the
+nearest unit, many small ones could add up to far more than their weights allow.
 """
 
 from __future__ import annotations
@@ -15,12 +18,112 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.geometry import Box
 from discreet.mechanisms.base import Plan
-from discreet.noise import Grid, Noise
+from discreet.noise import CUT_BITS, FINE_BITS, Grid, Noise
 from discreet.privacy import Guarantee, NoPrivacy, Unit
 from discreet.questions import Question, VectorMean, VectorSum
+from discreet.questions.bounds import Bounds
 
 INTEGER_ROOM = 2.0**62
 """The largest total of grid units; a row may take this over ``max_rows``."""
+
+PART_BITS = 20
+"""Halvings of a row in a count."""
+
+_UP = 1 + 2.0**-50
+"""Weights and steps are rounded when entries are multiplied and divided by them."""
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """How rows enter an integer sum: each rounded once; or a person's weighed, and cut."""
+
+    bounds: Bounds
+
+    @property
+    def are_cut(self) -> bool:
+        """Whether rows are weighed and cut towards zero, because a person may have several."""
+        return not self.bounds.has_one_row_each
+
+    def spread(self, unit: Unit, norm: float, *, diameter: float | None = None) -> float:
+        """Bound the change of the sum between neighbours; no row adds more than ``norm``.
+
+        What is cut from a person's rows depends on how many there are, so that distances of two
+        rows (``diameter``) bound nothing, nor does anything cancel.
+        """
+        if not self.are_cut:
+            return unit.spread(norm, diameter=diameter)
+        return unit.spread(self.bounds.unit_weight * norm) * _UP
+
+    def largest(self, entry: float) -> float:
+        """Bound what a row adds to a sum of entries of this size at most."""
+        return entry * self.bounds.row_weight if self.are_cut else entry
+
+    @property
+    def bits(self) -> int:
+        """How fine the grid is to be."""
+        return CUT_BITS if self.are_cut else FINE_BITS
+
+    @property
+    def room(self) -> float:
+        """The most steps of the grid that a row may take."""
+        return INTEGER_ROOM / self.bounds.max_rows
+
+    @property
+    def weighs(self) -> bool:
+        """Whether rows may count less than once, or more often."""
+        return self.are_cut and self.bounds.has_weights
+
+    def weights(self, block: Block) -> Vector:
+        """Return what each row counts: once, or as much as its person leaves it."""
+        if block.weights is None or not self.weighs:
+            return np.ones(block.size)
+        return block.weights
+
+    def one(self, grid: Grid) -> int:
+        """Return how many steps of a grid a row is that counts once."""
+        return int(grid.cut(1.0) if self.are_cut else grid.snap(1.0))
+
+    def units(self, block: Block, one: int) -> Integers:
+        """Return what each row counts, in whole units of which there are so many to a one."""
+        if not self.weighs:
+            return np.full(block.size, one)
+        return np.floor(self.weights(block) * one).astype(np.int64)
+
+    def tally(self, block: Block, places: Integers, cells: int, one: int = 1) -> Integers:
+        """Return how much rows count in each cell, in the same units."""
+        if not self.weighs:
+            return np.bincount(places, minlength=cells).astype(np.int64) * one
+        counts = np.zeros(cells, dtype=np.int64)
+        np.add.at(counts, places, self.units(block, one))
+        return counts
+
+    @property
+    def parts(self) -> int:
+        """In how many parts a row is counted, where counts get integer noise."""
+        if not self.weighs:
+            return 1
+        largest = math.frexp(self.bounds.max_rows * self.bounds.row_weight)[1]
+        return 1 << max(0, min(PART_BITS, 52 - largest))
+
+    @property
+    def most_parts(self) -> int:
+        """How many parts the rows of whoever is protected have together, at most."""
+        if not self.are_cut:
+            return 1
+        return max(1, math.floor(self.bounds.unit_weight * self.parts))
+
+    @property
+    def often(self) -> float:
+        """How often the rows of whoever is protected count in such parts together, at most."""
+        return self.most_parts / self.parts
+
+    def count_spread(self, unit: Unit, norm: float = 1.0, *, diameter: float = 1.0) -> float:
+        """Bound the change of counts, if one of a row differs by ``diameter`` from another's.
+
+        All that a row adds is multiplied by one whole number, so that distances bound sums too.
+        """
+        often = self.bounds.unit_weight * _UP if self.are_cut else 1.0
+        return unit.spread(often * norm, diameter=often * diameter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +168,18 @@ class Totals:
         return cls(question, unit, totals.contribution(order) * share, frame)
 
     @property
+    def rows(self) -> RowSums:
+        """How rows enter the sums."""
+        return RowSums(self.question.bounds)
+
+    @property
     def dimension(self) -> int:
         return self.question.bounds.width + (self.column is not None)
+
+    @property
+    def largest(self) -> float:
+        """The largest number that a row adds to a total."""
+        return self.rows.largest(self.contribution(math.inf))
 
     def contribution(self, order: float) -> float:
         """Bound one record's contribution in norm."""
@@ -86,21 +199,23 @@ class Totals:
 
     def sensitivity(self, order: float) -> float:
         """Bound the change of the total between neighbours, before rounding to the grid."""
-        if self.frame is not None:
-            return self.unit.spread(self.contribution(order))
-        apart = self.question.bounds.row_distance(order)
-        return self.unit.spread(self.contribution(order), diameter=apart)
+        apart = None if self.frame is not None else self.question.bounds.row_distance(order)
+        return self.rows.spread(self.unit, self.contribution(order), diameter=apart)
 
     def units(self, rows: OpenRows, grid: Grid) -> Integers:
         """Return the exact sum of the rows' grid units."""
 
         def kernel(block: Block) -> Integers:
-            total = block.integer_sum(
-                lambda entries, columns: grid.snap(self._map_to_cube(entries, columns))
-            )
+            if self.rows.are_cut:
+                total = block.weighed_sum(self._map_to_cube, grid.cut)
+            else:
+                total = block.integer_sum(
+                    lambda entries, columns: grid.snap(self._map_to_cube(entries, columns))
+                )
             if self.column is None:
                 return total
-            return np.append(total, block.size * grid.snap(self.column))
+            column = int(grid.cut(self.column) if self.rows.are_cut else grid.snap(self.column))
+            return np.append(total, self.rows.units(block, column).sum())
 
         units: Integers = rows.sum(kernel)
         return units
@@ -109,11 +224,11 @@ class Totals:
         """Return the total without grid or noise."""
 
         def kernel(block: Block) -> Vector:
-            weights = np.ones(block.size)
-            total = block.weighted_sum(weights)
+            weights = self.rows.weights(block)
+            total, count = block.weighted_sum(weights), weights.sum()
             if self.frame is not None:
-                total = (total - block.size * self.frame.centre) / self.frame.half_width
-            return total if self.column is None else np.append(total, block.size * self.column)
+                total = (total - count * self.frame.centre) / self.frame.half_width
+            return total if self.column is None else np.append(total, count * self.column)
 
         total: Vector = rows.sum(kernel)
         return total

@@ -1,0 +1,86 @@
+"""Cases of records made into cases of persons, who have several."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.cases.base import Case
+from discreet.audit.statistical.pair import Pair
+from discreet.privacy import Unit
+from discreet.questions import Cap, Contributions, Question, Share
+
+THREE, MANY = 3, 200
+
+FEWER = "a person with fewer records says less"
+
+
+def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
+    """Make cases of a unit of persons of those of records.
+
+    The record that differs becomes several, all alike and of one person; where persons are
+    exchanged also several in place of one. All other records are each a person's own. Of the first
+    case there is one of each kind, of the others one.
+    """
+    kinds: list[tuple[str, Contributions, int, int]] = [
+        ("a share of many records", Share(), MANY, MANY),
+        ("three records", Cap(THREE), THREE, THREE),
+    ]
+    if unit.is_replace:
+        kinds.append(("three records for one", Cap(THREE), THREE, 1))
+    for place, case in enumerate(cases):
+        chosen = kinds if place == 0 else [kinds[place % len(kinds)]]
+        for what, person, times, others in chosen:
+            made = replace(
+                case,
+                label=f"{case.label}, {what}",
+                question=ask_of_persons(case.question, person),
+                pair=pair_of_persons(case.pair, unit, times, others),
+            )
+            yield made if times == others else replace(made, is_tight=False, remark=FEWER)
+
+
+def ask_of_persons(question: Question, person: Contributions) -> Question:
+    """Return the question, asked of persons."""
+    asked: Any = question
+    stated = {field.name for field in fields(asked) if field.init}
+    if "person" in stated:
+        return replace(asked, person=person)  # type: ignore[no-any-return]
+    bounds = replace(question.bounds, person=person)
+    if "bounds" in stated:
+        return replace(asked, bounds=bounds)  # type: ignore[no-any-return]
+    return asked.restate(bounds)  # type: ignore[no-any-return]
+
+
+def pair_of_persons(pair: Pair, unit: Unit, times: int, others: int) -> Pair:
+    """Return tables with ids, in which the record that differs is there so many times.
+
+    It is there so many ``others`` times in the first table.
+    """
+    first, second = ([*_keys(data)] for data in (pair.first, pair.second))
+    names = {key: place for place, key in enumerate(dict.fromkeys(first + second), 1)}
+
+    def table(data: Any, keys: list[Any], beside: list[Any], often: int) -> Any:
+        X, y = data if isinstance(data, tuple) else (data, None)
+        is_common = np.array([key in set(beside) for key in keys])
+        taken = np.repeat(np.arange(len(keys)), np.where(is_common, 1, often))
+        ids = np.array([names[key] if key in set(beside) else 0 for key in keys])
+        return np.asarray(X)[taken], None if y is None else np.asarray(y)[taken], ids[taken]
+
+    return Pair(
+        table(pair.first, first, second, others), table(pair.second, second, first, times), unit
+    )
+
+
+def _keys(data: Any) -> Iterator[tuple[bytes, int]]:
+    """Yield what tells a record from others: what it holds, and how many like it came before."""
+    X, y = data if isinstance(data, tuple) else (data, None)
+    seen: Counter[bytes] = Counter()
+    for place, row in enumerate(np.asarray(X, dtype=np.float64)):
+        held = row.tobytes() + (b"" if y is None else np.float64(y[place]).tobytes())
+        seen[held] += 1
+        yield held, seen[held]
