@@ -17,7 +17,7 @@ VECTORS := from numpy._core import _multiarray_umath as c; \
 # Bytecode is kept, whatever the environment says: tests start many processes that import the library.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage descriptions oracle goodness coverage reproduce peers peers-ebm peers-utility opacus opendp jax-privacy newcomer clean
+.PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage descriptions persons oracle goodness coverage reproduce peers peers-ebm peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(DEMO)
 	@echo "Half a minute..."
@@ -90,6 +90,10 @@ peers-utility: $(READY)
 # The peer of additive models, half an hour; its figures are in peers/ebm.json.
 peers-ebm: $(READY)
 	$(BIN)/python benchmarks/peers/boost_ebm.py
+
+# What it costs to protect persons and not rows; a quarter of an hour, with assist2015 in ../shared/data if it is there.
+persons: $(READY)
+	$(BIN)/python benchmarks/persons.py --page docs/several_rows_per_person.md
 
 streams: $(READY)
 	$(BIN)/python benchmarks/streams.py

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.datasets import hospital
+from discreet.datasets import hospital, hospital_stays
 from discreet.preprocessing import BoundedScaler, Category, Numeric
 
 
@@ -59,3 +59,17 @@ def test_the_label_can_be_learnt_but_not_perfectly(table):
     )
     assert 0.6 < 1 - table.y.mean() < 0.68
     assert 0.73 < accuracy < 0.80
+
+
+def test_frail_patients_have_more_stays_and_a_patient_keeps_an_age():
+    table = hospital_stays(1000)
+    counts = np.bincount(table.patients)
+    assert (counts.min(), counts.size) == (1, 1000)
+    assert 2.5 < counts.mean() < 3.5
+    assert counts.max() > 15
+    ages = table.X[:, 0].astype(float)
+    assert len({*zip(table.patients.tolist(), ages.tolist(), strict=True)}) == 1000
+    assert (np.diff(table.patients) < 0).any()  # in no order that says whose they are
+    assert list(hospital(5).patients) == [0, 1, 2, 3, 4]
+    back = np.bincount(table.patients, table.y) / counts
+    assert np.corrcoef(back, counts)[0, 1] > 0.1

@@ -15,12 +15,15 @@ def check(
     data: TableFiles,
     person: Annotated[
         str | None,
-        typer.Option(help="The column that says whose row each is.", metavar="COLUMN"),
+        typer.Option(
+            help="The column that says whose row each is. [the schema's]", metavar="COLUMN"
+        ),
     ] = None,
     rows_per_person: Annotated[
         int | None,
         typer.Option(
-            help="How many rows of one person the promise is meant for; by default the schema's."
+            help="How many rows of one person the promise is meant for; by default the schema's. "
+            "For the unit of a record."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -42,11 +45,12 @@ def check(
     from discreet.schema import read
 
     schema = read(schema_file)
-    most = (schema.rows_per_person or 1) if rows_per_person is None else rows_per_person
+    most = schema.rows_per_person if rows_per_person is None else rows_per_person
+    person = schema.person if person is None else person
     model = steps.make_model(schema, schema.epsilon or 1.0, None, None, None, None)
     with show_status("Looking at the table"):
         table = tables.open_for_owner(data, schema, person=person)
-        found = discreet.check(model, **table.given, rows_per_person=most)
+        found = discreet.check(model, **table.given, rows_per_person=most, protects=schema.protects)
         if table.refusal:
             advice = "A fit is refused as long as this is so; the cells are named below."
             found = found.with_finding(Finding("serious", "the file", table.refusal, advice))

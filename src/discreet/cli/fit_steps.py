@@ -58,7 +58,7 @@ def open_data(
         sides, is_test = side
         with show_status("Reading the table"):
             rows = tables.read_side(table, sides, test=is_test)
-        return {"X": rows.X, "y": rows.y}
+        return rows.fit_arguments()
     if on_cluster:
         return {"X": table.stored.spread(), "target": table.schema.target.name}
     with show_status("Reading the table"):
@@ -84,7 +84,7 @@ def make_model(
     _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
     if kind is None:
         kind = choose_kind(schema, mechanism, options.get("delta"))
-    options |= {"columns": columns, "unit": schema.unit}
+    options |= {"columns": columns, "unit": schema.unit, **schema.contributions()}
     target = schema.target
     if target.task == CLASSIFICATION:
         options |= {"classes": list(target.classes), "expected_rows": schema.expected_rows}
@@ -177,7 +177,9 @@ def open_books(
             "seeded noise (--rehearse) is not private, and charges no ledger; drop --ledger."
         )
     books = Ledger(where, dataset, part=part)
-    books.check_declaration(schema.source, schema.unit, schema.protects, schema.rows_per_person)
+    books.check_declaration(
+        schema.source, schema.unit, schema.protects, schema.rows_per_person, schema.person or ""
+    )
     return books
 
 

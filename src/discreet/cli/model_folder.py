@@ -62,7 +62,7 @@ def about(schema: Schema, model: Model | Selection) -> dict[str, Any]:
         "title": f"{title} ({schema.name})",
         "description": said,
         "protects": schema.protects,
-        "rows_per_person": schema.rows_per_person,
+        "rows_per_person": None if schema.protects_persons else schema.rows_per_person,
         "data": schema.name,
     }
 

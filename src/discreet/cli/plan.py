@@ -35,8 +35,12 @@ def plan(
     ] = None,
     n: Annotated[
         list[int] | None,
-        typer.Option("--n", help="A guess at the number of rows; may be repeated."),
+        typer.Option("--n", help="A guess at the number of rows, or of persons; may be repeated."),
     ] = None,
+    rows_each: Annotated[
+        int,
+        typer.Option(help="A guess at how many rows a person has, if the schema names their ids."),
+    ] = 1,
     mechanism: Annotated[
         list[str] | None,
         typer.Option(help=f"May be repeated: auto, {LEARNERS}."),
@@ -90,7 +94,7 @@ def plan(
     if accuracy is not None:
         _checks.fraction(accuracy=accuracy)
     schema = read(schema_file)
-    facts = _facts(schema, delta, signal, majority, kind)
+    facts = _facts(schema, delta, signal, majority, kind, rows_each)
     planner = Planner(facts, draws=draws, seed=seed)
     if plot is not None:
         check_suffix(plot)
@@ -125,6 +129,7 @@ def _facts(
     signal: float | None,
     majority: float | None,
     kind: str,
+    rows_each: int,
 ) -> PublicFacts:
     from discreet.additive import AdditiveClassifier, AdditiveRegressor  # slow to import
     from discreet.cli.fit_steps import MODELS
@@ -143,6 +148,8 @@ def _facts(
         signal=signal,
         majority=majority,
         estimator=additive if kind == "additive" else None,
+        rows_each=rows_each,
+        **schema.contributions(),
     )
 
 
@@ -174,7 +181,8 @@ def _show(prediction: Prediction) -> None:
     extra = ["AUC"] if has_auc else []
     extra += ["log loss"] if has_auc and prediction.is_rare else []
     table = Table(title=f"Predicted {score}", title_justify="left")
-    for name in ("epsilon", "rows", score, "no privacy", "cost", *extra):
+    counted = "persons" if prediction.facts.is_of_persons else "rows"
+    for name in ("epsilon", counted, score, "no privacy", "cost", *extra):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("linear model" if prediction.facts.is_curved else "mechanism")
     for cell in prediction:
@@ -236,8 +244,8 @@ def _notes(prediction: Prediction) -> list[str]:
         return [ABOUT]
     sizes = ", ".join(f"{count:,}" for count in scaled)
     return [
-        f"Tables of {sizes} rows were too large to try: smaller ones were fitted instead, with "
-        "noise reduced in proportion.",
+        f"Tables of {sizes} {prediction.facts.counted} were too large to try: smaller ones were "
+        "fitted instead, with noise reduced in proportion.",
         ABOUT,
     ]
 

@@ -100,6 +100,7 @@ def select(
 
     schema = read(schema_file)
     options = steps.find_options(schema, epsilon, delta, max_rows, rehearse)
+    options |= schema.contributions()
     selector = make_selector(schema, method, features, blocks, jobs, options)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     selector.ledger = books

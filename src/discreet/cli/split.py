@@ -31,7 +31,8 @@ def split(
     person: Annotated[
         str | None,
         typer.Option(
-            help="The column that says whose row each is: all rows of a person go to one side.",
+            help="The column that says whose row each is: all rows of a person go to one side. "
+            "[the schema's]",
             metavar="COLUMN",
         ),
     ] = None,

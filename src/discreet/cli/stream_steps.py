@@ -76,6 +76,11 @@ class StreamOptions:
 def read_schema(path: Path, unit: str | None) -> Schema:
     """Return the schema, with a unit that streams have."""
     schema = read(path)
+    if schema.protects_persons:
+        raise InputError(
+            f"{schema.source} says whose row each is, and a stream protects one record in its "
+            "round, whosever it is. Leave person out, and say what a record is under protects."
+        )
     if unit is not None:
         _checks.one_of(UNITS, unit=unit)
         schema = replace(schema, unit=unit)

@@ -82,7 +82,7 @@ def tune(
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     search = PrivateSearchCV(
         model, values, epsilon=model.epsilon, delta=model.delta, method=method, ledger=books,
-        unit=model.unit,
+        unit=model.unit, **schema.contributions(),
         expected_rows=schema.expected_rows, max_rows=model.max_rows, rehearsal=rehearse,
     )  # fmt: skip
     table = tables.open_table(data, schema)

@@ -14,7 +14,7 @@ from discreet._types import Array, Integers, Vector, Words
 from discreet.data.arrays import RemadeRows, accept_rows
 from discreet.data.bounding import OwnedRows, PersonTable, list_persons
 from discreet.data.ids import accept_ids
-from discreet.data.source import Kernel, Prepared, Source
+from discreet.data.source import Kernel, Prepared, Source, join_vectors
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
@@ -300,7 +300,8 @@ class OpenRows(Sealed):
     def samples(self, threshold: int, noise: Chance, times: int) -> Iterator[OpenRows]:
         """Yield fresh samples: each row with chance threshold / 2**64, independent of all others.
 
-        Of few rows, many samples are drawn at once.
+        Of few rows, many samples are drawn at once. Where persons are protected, each person is
+        drawn with that chance, with all rows.
 
         Parameters
         ----------
@@ -311,21 +312,44 @@ class OpenRows(Sealed):
         times
             How many samples.
         """
-        count = self.count
+        count = self._drawn_count
         at_once = max(1, LOTS_AT_ONCE // max(count, 1))
         if self.is_streamed:  # one pass gathers as many samples as can be held
             held = self._prepared.gather_size(self._block_rows)
-            at_once = max(at_once, int(held * 2.0**64 / max(count * threshold, 1)))
+            at_once = max(at_once, int(held * 2.0**64 / max(self.count * threshold, 1)))
         for first in range(0, times, at_once):
             lots = min(at_once, times - first)
             kept = noise.subset_places(lots * count, threshold)
             ends = np.searchsorted(kept, count * np.arange(1, lots + 1))
-            yield from self._lots(kept % max(count, 1), ends)
+            yield from self._lots(*self._rows_of(kept % max(count, 1), ends))
 
     def batches(self, places: Integers) -> Iterator[OpenRows]:
-        """Yield the rows at each line of places; places beyond the last row are empty."""
-        inside = places < self.count
-        yield from self._lots(places[inside], np.cumsum(inside.sum(axis=1)))
+        """Yield the rows at each line of places; places beyond the last row are empty.
+
+        Where persons are protected, places are theirs, and each comes with all rows.
+        """
+        inside = places < self._drawn_count
+        ends = np.cumsum(inside.sum(axis=1))
+        yield from self._lots(*self._rows_of(places[inside], ends))
+
+    @property
+    def _drawn_count(self) -> int:
+        """How many there are to draw from: rows, or persons."""
+        return self.person_count if self._prepared.has_persons else self.count
+
+    def _rows_of(self, drawn: Integers, ends: Integers) -> tuple[Integers, Integers]:
+        """Return the places of the rows of those that are drawn, and where each lot ends."""
+        if not self._prepared.has_persons:
+            return drawn, ends
+        owners = self.owners
+        order = np.argsort(owners, kind="stable")
+        counts = np.bincount(owners, minlength=self.person_count)
+        starts = np.cumsum(counts) - counts
+        own = counts[drawn]
+        after = np.cumsum(own)
+        ramp = np.arange(own.sum()) - np.repeat(after - own, own)
+        places = order[np.repeat(starts[drawn], own) + ramp]
+        return places, np.append(0, after)[ends]
 
     def _lots(self, places: Integers, ends: Integers) -> Iterator[OpenRows]:
         """Yield the rows at places from one end to the next; small lots are gathered together."""
@@ -347,10 +371,14 @@ class OpenRows(Sealed):
         persons are protected, so does one person: all rows of each fall into one part.
         """
         _checks.whole(parts=parts, at_least=1)
+        return self.deal(self.draw_each(parts, noise), parts)
+
+    def draw_each(self, bound: int, noise: Chance) -> Integers:
+        """Return a uniform integer below ``bound`` for each row, the same for a person's rows."""
         if not self._prepared.has_persons:
-            return self.deal(noise.below(parts, self.count).astype(np.int64), parts)
-        drawn = noise.below(parts, self.person_count).astype(np.int64)
-        return self.deal(drawn[self.owners], parts)
+            return noise.below(bound, self.count).astype(np.int64)
+        drawn = noise.below(bound, self.person_count).astype(np.int64)
+        return np.asarray(drawn[self.owners])
 
     def deal(self, dealt: Integers, parts: int) -> tuple[OpenRows, ...]:
         """Return the rows of each part, in their order; ``dealt`` has the part of each row."""
@@ -388,6 +416,11 @@ class OpenRows(Sealed):
     def gather(self) -> tuple[Any, Vector | None]:
         """Return all clipped rows and labels as new arrays, sparse if they were."""
         return self._prepared.gather()
+
+    def gather_weights(self) -> Vector | None:
+        """Return how often each row counts, in their order; None if each counts once."""
+        parts = [make().weights for make in self._prepared.blocks(self._block_rows)]
+        return join_vectors(parts, [0 if part is None else part.size for part in parts], 1.0)
 
     def relabel(self, change: Callable[[Vector], Vector]) -> OpenRows:
         """Return the same rows, with what ``change`` makes of each label alone."""

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet._types import Vector
 from discreet.estimators.targets import ClassTarget
 from discreet.inspection.table_survey import LevelsLooked, Looked, NumbersLooked, TableSurvey
 from discreet.inspection.tallies import LabelTally, NormTally, NumberTally, TableTally, show
+from discreet.privacy import ONE_RECORD
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 SEVERITIES = (SERIOUS, WARNING, NOTE)
@@ -85,11 +87,31 @@ class Contradiction:
     refusal: str
 
 
+@dataclass(frozen=True)
+class Promised:
+    """To whom a promise is made.
+
+    Parameters
+    ----------
+    protects
+        What one record is, or one person, in words.
+    persons
+        Whether all records of a person are protected, however many.
+    rows
+        How many records of one the promise is meant for; of persons, how many are used. None for
+        any number.
+    """
+
+    protects: str = ONE_RECORD
+    persons: bool = False
+    rows: int | None = 1
+
+
 def judge(
     survey: TableSurvey,
     tally: TableTally,
     contradictions: Sequence[Contradiction],
-    rows_per_person: int,
+    promised: Promised,
     max_rows: int,
 ) -> tuple[Finding, ...]:
     """Return what is worth saying, what is grave first."""
@@ -105,7 +127,9 @@ def judge(
     if tally.norms is not None:
         found += _judge_norms(ROWS, tally.norms, tally.rows)
     if tally.persons is not None:
-        found += _judge_persons(tally.persons, tally.rows, rows_per_person)
+        found += _judge_persons(tally.persons, tally.rows, promised)
+    elif promised.persons or promised.protects != ONE_RECORD:
+        found.append(_ask_for_ids(promised.protects))
     return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
@@ -329,33 +353,65 @@ def _judge_norms(name: str, counted: NormTally, rows: int) -> Iterator[Finding]:
         )
 
 
-def _judge_persons(persons: Counter[str | None], rows: int, allowed: int) -> Iterator[Finding]:
+def _ask_for_ids(protects: str) -> Finding:
+    return Finding(
+        NOTE,
+        PERSONS,
+        f"{protects} is to be protected, and no column says whose row each is: rows of each were "
+        "not counted. Name it: --person COLUMN, or person=.",
+        "",
+    )
+
+
+def _judge_persons(
+    persons: Counter[str | None], rows: int, promised: Promised
+) -> Iterator[Finding]:
     unknown = persons.get(None, 0)
     if unknown:
         yield Finding(
-            WARNING,
+            SERIOUS if unknown == rows and promised.persons else WARNING,
             PERSONS,
             f"of {share_in_words(unknown, rows)} of the rows it is not said whose they are.",
-            "Each of them may be anybody's.",
+            "They are not used." if promised.persons else "Each of them may be anybody's.",
         )
     counts = np.array([count for whose, count in persons.items() if whose is not None])
     if not counts.size:
         return
-    over = int((counts > allowed).sum())
     what = (
         f"{counts.size:,} persons have {counts.mean():.3g} rows on average and "
         f"{int(counts.max()):,} at most"
     )
+    if promised.persons:
+        yield _judge_use(what, counts, promised.rows)
+        return
+    allowed = promised.rows or 1
+    over = int((counts > allowed).sum())
     if over:
         yield Finding(
             SERIOUS,
             PERSONS,
             f"{what}; {over:,} have more than {allowed:,}.",
-            "The promise is about so many rows, and weaker for these persons. Keep fewer rows of "
-            "each, or promise less: declare how many rows a person may have.",
+            "The promise is about so many rows, and weaker for these persons. Protect persons: "
+            'unit="add_remove_person", with this column as groups= or [data] person.',
         )
     else:
         yield Finding(NOTE, PERSONS, f"{what}.", "As declared.")
+
+
+def _judge_use(what: str, counts: Vector, most: int | None) -> Finding:
+    """Say how many rows of persons who are protected as a whole are used."""
+    if most is None:
+        return Finding(NOTE, PERSONS, f"{what}; each counts once, shared among their rows.", "")
+    unused = int(np.maximum(counts - most, 0).sum())
+    if not unused:
+        return Finding(NOTE, PERSONS, f"{what}; all are used, and up to {most:,} would be.", "")
+    share = share_in_words(unused, int(counts.sum()))
+    return Finding(
+        _grade(unused, int(counts.sum())),
+        PERSONS,
+        f"{what}; at most {most:,} of a person are used, so that {share} of the rows are not.",
+        "Leave rows_per_person out: then all rows count, and those of a person share one weight.",
+    )
 
 
 def _grade(count: int, rows: int) -> str:

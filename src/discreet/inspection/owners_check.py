@@ -26,7 +26,7 @@ from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.fit import accept_target, check_lengths
 from discreet.estimators.targets import LabelTarget, LearningTarget, SeveralNumbers
-from discreet.inspection.findings import TARGET, Contradiction, judge
+from discreet.inspection.findings import TARGET, Contradiction, Promised, judge
 from discreet.inspection.inspection_report import InspectionReport
 from discreet.inspection.leaking_steps import find_leaks, is_surrounded
 from discreet.inspection.table_survey import (
@@ -36,6 +36,7 @@ from discreet.inspection.table_survey import (
     state_numbers,
 )
 from discreet.inspection.tallies import TableTally
+from discreet.privacy import ONE_RECORD, unit_named
 
 ANYTHING = ("", 0)
 """Labels of two kinds: a column of which is read whatever it holds."""
@@ -48,7 +49,8 @@ def check(
     *,
     target: str | None = None,
     person: Any = None,
-    rows_per_person: int = 1,
+    rows_per_person: int | None = None,
+    protects: str = ONE_RECORD,
 ) -> InspectionReport:
     """Say what a fit of this model would do to this table, for the eyes of its owner only.
 
@@ -75,7 +77,10 @@ def check(
         Whose row each is: one name or number for each row, or the name of a column of a stored
         table. None if it is not to be looked at.
     rows_per_person
-        How many rows of one person the promise is meant for.
+        How many rows of one person the promise is meant for; one if nobody says. If the model's
+        unit is a person, it is what the model says.
+    protects
+        What one record is, or one person, in words.
 
     Returns
     -------
@@ -98,13 +103,13 @@ def check(
     standardscaler -> Declare columns= on the model, or use preprocessing.BoundedScaler: ...
     """
     if is_surrounded(model):
-        return _look_around(model, X, y, target, person, rows_per_person)
+        return _look_around(model, X, y, target, person, rows_per_person, protects)
     if not isinstance(model, PrivateEstimator):
         raise InputTypeError(
             "model must be an estimator of this library, and X as it is given to its fit; got a "
             f"value of type {type(model).__name__}."
         )
-    _checks.whole(rows_per_person=rows_per_person, at_least=1)
+    promised = _find_promise(model, rows_per_person, protects)
     model = copy(model)  # names of columns are kept in it, as in a fit
     model.ledger = None
     if is_table(X):
@@ -114,12 +119,33 @@ def check(
             raise InputError("target names a column of stored tables; pass y with arrays.")
         looked = _look_at_held(model, X, y, person)
     survey, tally, contradictions = looked
-    findings = judge(survey, tally, contradictions, rows_per_person, model.row_limit)
+    findings = judge(survey, tally, contradictions, promised, model.row_limit)
     return InspectionReport(survey, tally, findings)
 
 
+def _find_promise(model: Any, rows_per_person: int | None, protects: str) -> Promised:
+    """Return to whom a fit of a model makes its promise."""
+    unit = unit_named(model.unit)
+    if rows_per_person is not None:
+        _checks.whole(rows_per_person=rows_per_person, at_least=1)
+    if not unit.protects_persons:
+        return Promised(protects, rows=rows_per_person or 1)
+    if rows_per_person not in (None, model.rows_per_person):
+        raise InputError(
+            f"the model protects persons and uses {model.rows_per_person or 'all'} rows of each; "
+            "leave rows_per_person out."
+        )
+    return Promised(unit.name_protected(protects), persons=True, rows=model.rows_per_person)
+
+
 def _look_around(
-    model: Any, X: Any, y: Any, target: Any, person: Any, rows_per_person: int
+    model: Any,
+    X: Any,
+    y: Any,
+    target: Any,
+    person: Any,
+    rows_per_person: int | None,
+    protects: str,
 ) -> InspectionReport:
     """Look at the steps around a private model, and through them if none learns from rows."""
     found = tuple(find_leaks(model))
@@ -129,7 +155,15 @@ def _look_around(
     *steps, (_, last) = model.steps
     for _, step in steps:
         X = X if step in (None, "passthrough") else clone(step).fit_transform(X)
-    return check(last, X, y, target=target, person=person, rows_per_person=rows_per_person)
+    return check(
+        last,
+        X,
+        y,
+        target=target,
+        person=person,
+        rows_per_person=rows_per_person,
+        protects=protects,
+    )
 
 
 Looked = tuple[TableSurvey, TableTally, list[Contradiction]]

@@ -32,7 +32,13 @@ from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, summation_error
 from discreet.errors import CalibrationError
 from discreet.geometry.limits import UNIT
-from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    Learner,
+    Plan,
+    Verdict,
+    grid_tolerances,
+)
 from discreet.mechanisms.noisy_gradient import NoisyGradient, NoisyGradientPlan
 from discreet.mechanisms.summing.exact_gradient import ROWS_AT_ONCE
 from discreet.mechanisms.summing.second_moments import GaussianEvent
@@ -155,6 +161,7 @@ class AcceleratedGradient(Learner):
     """
 
     name: ClassVar[str] = "accelerated_gradient"
+    units = TABLE_UNITS
 
     steps: int | None = None
 

@@ -25,7 +25,7 @@ from discreet.mechanisms.additive_objectives import (
 from discreet.mechanisms.additive_pure import PureSecond, region_of
 from discreet.mechanisms.additive_release import AdditiveRelease, limits_of, scores_of
 from discreet.mechanisms.additive_softmax import SeveralClasses
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances
+from discreet.mechanisms.base import TABLE_UNITS, YES, Mechanism, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.marginal_splits import SplitNoise
 from discreet.mechanisms.summing.additive_tables import (
     UNIT_BALL,
@@ -245,9 +245,7 @@ def bounds_within(
     question: AdditiveProblem, region: ConvexSet, width: int, labels: Labels | None
 ) -> Bounds:
     """Return what is declared about rows of so many features within a region."""
-    stated = question.bounds
-    weight, rows = stated.max_weight, stated.max_rows
-    return Bounds(region, width, labels=labels, max_weight=weight, max_rows=rows)
+    return replace(question.bounds, features=region, n_features=width, labels=labels)
 
 
 @dataclass(frozen=True)
@@ -279,6 +277,7 @@ class AdditiveModel(Mechanism):
     """
 
     name: ClassVar[str] = "additive_model"
+    units = TABLE_UNITS
 
     share: float = MARGINAL_SHARE
     fits: int = 1

@@ -21,7 +21,9 @@ from discreet.data import OpenRows
 from discreet.errors import InputError, PrivacyError
 from discreet.foreign.calls import NO_COLUMN, Choosing
 from discreet.foreign.foreign_code import ForeignCode
+from discreet.mechanisms.base import YES, Verdict
 from discreet.noise import Noise
+from discreet.questions import Question
 from discreet.questions.block_vote import BlockVote
 
 Answer = tuple[int, ...]
@@ -111,17 +113,20 @@ class Deal:
     """All rows in memory, to be partitioned at random into so many blocks."""
 
     blocks: int
+    rows: OpenRows
     table: Any
     labels: Vector | None
 
     @classmethod
     def of(cls, blocks: int, rows: OpenRows) -> Deal:
-        return cls(blocks, *rows.gather())
+        return cls(blocks, rows, *rows.gather())
 
     def ask(self, code: ForeignCode, noise: Noise, workers: Workers) -> list[Vector | None]:
-        """Partition the rows, each by itself, and return what is made of every block: private."""
-        dealt = noise.below(self.blocks, self.table.shape[0])
-        return workers.ask(code, self.split(dealt.astype(np.int64)))
+        """Partition the rows, each by itself, and return what is made of every block: private.
+
+        Where persons are protected, all rows of one fall into one block.
+        """
+        return workers.ask(code, self.split(self.rows.draw_each(self.blocks, noise)))
 
     def split(self, dealt: Integers) -> Iterator[Block]:
         """Yield the rows and labels of each block, copied, in the order that they came in."""
@@ -147,6 +152,17 @@ class Ballot:
         """Partition the rows, and return what every block chooses: private."""
         chosen = self.deal.ask(workers.take_on(choosing(self.question)), noise, workers)
         return [NO_COLUMN if one is None else tuple(map(int, one)) for one in chosen]
+
+
+def accepts_blocks(question: Question) -> Verdict:
+    """Say whether a procedure may be run on blocks of these rows."""
+    if question.bounds.has_weights:
+        return Verdict(
+            False,
+            "a procedure that is run on blocks knows no weights; use contributions='cap', by "
+            "which at most so many rows of a person are used, all of them in one block.",
+        )
+    return YES
 
 
 def check_votes(question: BlockVote, workers: Workers) -> None:

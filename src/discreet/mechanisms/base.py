@@ -276,17 +276,7 @@ class Mechanism(ABC):
         _checks.instance(Budget, budget=budget)
         _checks.instance(Unit, unit=unit)
         check_person(question.bounds, unit)
-        if unit.protects_persons and unit.name not in self.units:
-            instead = self.refuses_persons or "use one: contributions='cap', rows_per_person=1."
-            raise NotAccepted(
-                f"the proof of {self.name} does not cover several records of a person; {instead}"
-            )
-        if unit.name not in self.units:
-            known = " or ".join(map(repr, self.units))
-            raise NotAccepted(
-                f"the proof of {self.name} does not cover the unit {unit.name!r}; use {known}."
-            )
-        verdict = self.accepts(question, unit)
+        verdict = covers(self, question, unit)
         if not verdict:
             raise NotAccepted(verdict.reason)
 
@@ -359,6 +349,19 @@ def is_one_each(mechanism: Mechanism, question: Question, unit: Unit) -> bool:
         and not mechanism.refuses_persons
         and question.bounds.person == ONE_EACH
     )
+
+
+def covers(mechanism: Mechanism, question: Question, unit: Unit) -> Verdict:
+    """Say whether a proof covers the unit, and the question in it."""
+    if unit.name in mechanism.units:
+        return mechanism.accepts(question, unit)
+    if unit.protects_persons:
+        instead = mechanism.refuses_persons or "use one: contributions='cap', rows_per_person=1."
+        reason = f"does not cover several records of a person; {instead}"
+    else:
+        known = " or ".join(map(repr, mechanism.units))
+        reason = f"does not cover the unit {unit.name!r}; use {known}."
+    return Verdict(False, f"the proof of {mechanism.name} {reason}")
 
 
 def check_person(bounds: Bounds, unit: Unit) -> None:

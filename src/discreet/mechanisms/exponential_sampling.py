@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
@@ -16,7 +17,14 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry import Box
-from discreet.mechanisms.base import YES, Learner, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Learner,
+    Plan,
+    Verdict,
+    public_facts,
+)
 from discreet.mechanisms.sampling.choice import column_of, nearest_step, plan_choice
 from discreet.mechanisms.sampling.ranks import Runs, level_of, rank_range
 from discreet.mechanisms.sampling.sampled_model import (
@@ -27,6 +35,7 @@ from discreet.mechanisms.sampling.sampled_model import (
     span_of_columns,
 )
 from discreet.mechanisms.sampling.subset_choice import plan_subset
+from discreet.mechanisms.sampling.whole_weights import WholeWeights
 from discreet.mechanisms.share import BudgetShare as Share
 from discreet.noise import Noise
 from discreet.privacy import (
@@ -69,17 +78,25 @@ class ExponentialSamplingPlan(Plan):
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         table, _ = rows.gather()
+        counted = self.weights.of_rows(rows)
         return np.column_stack(
-            [self._answers(j, column_of(table, j), noise, draws) for j in range(table.shape[1])]
-        )
+            [self._answers(j, column_of(table, j), counted, noise, draws)
+             for j in range(table.shape[1])]
+        )  # fmt: skip
 
-    def _answers(self, j: int, column: Vector, noise: Noise, draws: int) -> Vector:
-        runs = Runs.of(self.places(j, column), self.question.steps, self.level)
+    def _answers(
+        self, j: int, column: Vector, counted: Integers | None, noise: Noise, draws: int
+    ) -> Vector:
+        runs = Runs.of(self.places(j, column), self.question.steps, self.level, counted)
         if self.rate is None:
             return np.full(draws, self._value(j, np.array(runs.best())))
-        return self._value(
-            j, runs.draw(self.rate / self.level.denominator, noise, draws).astype(np.float64)
-        )
+        rate = self.rate / (self.level.denominator * self.weights.one)
+        return self._value(j, runs.draw(rate, noise, draws).astype(np.float64))
+
+    @cached_property
+    def weights(self) -> WholeWeights:
+        """What rows count in whole numbers."""
+        return rank_weights(self.question)
 
     def places(self, j: int, values: Vector) -> Integers:
         """Return the nearest grid point of each value, seen by itself."""
@@ -126,11 +143,18 @@ class ExponentialSampling(Learner):
     """
 
     name: ClassVar[str] = "exponential_sampling"
+    units = TABLE_UNITS
     solves_problems: ClassVar[bool] = True
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, Problem):
             return accepts_model(question, unit)
+        if isinstance(question, BestSubset) and question.bounds.has_weights:
+            return Verdict(
+                False,
+                "sums of squares of all subsets are of rows that count once; use "
+                "contributions='cap', by which at most so many rows of a person are used.",
+            )
         if isinstance(question, ColumnLocations | BestSubset):
             return YES
         if not isinstance(question, ColumnQuantiles | BestThreshold | LeastLoss):
@@ -171,11 +195,18 @@ class ExponentialSampling(Learner):
         if not budget.is_private:
             return ExponentialSamplingPlan(question, None, Guarantee(NoPrivacy(), unit))
         span, profile, reason = span_of_columns(budget, question.bounds.n_features)
-        rate = Fraction(span) / rank_range(level_of(question.q), unit)
+        weights = rank_weights(question)
+        moved = rank_range(level_of(question.q), unit) * Fraction(weights.largest, weights.one)
+        rate = Fraction(span) / moved
         guarantee = Guarantee(
             profile, unit, public_facts(question.bounds, unit), budget.delta or 1e-9
         )
         return ExponentialSamplingPlan(question, rate, guarantee, reason)
+
+
+def rank_weights(question: ColumnQuantiles) -> WholeWeights:
+    """Return what rows count in whole numbers, where each adds to ranks."""
+    return WholeWeights.of(question.bounds, level_of(question.q).denominator)
 
 
 @dataclass(frozen=True, eq=False)

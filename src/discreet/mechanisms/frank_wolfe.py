@@ -21,7 +21,14 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    public_facts,
+)
 from discreet.mechanisms.sampling.sampled_model import span_of_columns
 from discreet.mechanisms.summing.rounded_slopes import RoundedSlopes
 from discreet.noise import Noise
@@ -157,6 +164,7 @@ class FrankWolfe(Mechanism):
     """
 
     name: ClassVar[str] = "frank_wolfe"
+    units = TABLE_UNITS
 
     steps: int = USUAL_STEPS
 

@@ -15,11 +15,15 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.geometry.norms import pairwise_sums
 from discreet.mechanisms.base import Mechanism, Plan, labels_of
+from discreet.mechanisms.sampling.whole_weights import EACH_ONCE, WholeWeights
 from discreet.noise import Noise
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
-from discreet.questions.model_choice import ERROR_STEPS, ModelCandidate
+from discreet.questions.model_choice import ERROR_STEPS, ModelCandidate, ModelChoice
 
 ENTRIES_AT_ONCE = 2**16
+
+WEIGHT_BITS = 16
+"""Weights of errors are no finer, so that noise can be told from none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +43,14 @@ class PlannedModel:
         """Fit the model to the final part of the rows, privately; what comes out is public."""
         return self.final.run(self._own(rows, self.candidate.in_the_end.bounds), noise)
 
-    def count_errors(self, rows: OpenRows, value: Any) -> int:
-        """Return the errors of a fitted model on other rows: private."""
+    def count_errors(self, rows: OpenRows, value: Any, weights: WholeWeights = EACH_ONCE) -> int:
+        """Return the errors of a fitted model on other rows, in whole weights: private."""
         bounds = self.candidate.question.bounds
         seen = self.plan.rows_of_model(self._own(rows, bounds), value)
         coefficients = self.plan.coefficients_of_model(value)
         if coefficients is None:
             coefficients = self.mechanism.coefficients(value)
-        return count_errors(seen, np.atleast_2d(coefficients), bounds.labels)
+        return count_errors(seen, np.atleast_2d(coefficients), bounds.labels, weights)
 
     def _own(self, rows: OpenRows, bounds: Bounds) -> OpenRows:
         start, stop = self.candidate.start, self.candidate.stop
@@ -57,11 +61,23 @@ def _take_columns(rows: Any, start: int, stop: int) -> Any:
     return rows[:, start:stop]
 
 
-def count_errors(rows: OpenRows, coefficients: Array, labels: Labels | None) -> int:
+def error_weights(question: ModelChoice) -> WholeWeights:
+    """Return what rows count in whole numbers, where their errors are counted."""
+    return WholeWeights.of(question.bounds, question.steps, finest=WEIGHT_BITS)
+
+
+def count_errors(
+    rows: OpenRows,
+    coefficients: Array,
+    labels: Labels | None,
+    weights: WholeWeights = EACH_ONCE,
+) -> int:
     """Return the sum of errors over rows, each of which is one whole number of its row alone."""
 
     def kernel(block: Block) -> Integers:
-        return np.array([_errors_of(block, coefficients, labels).sum()], dtype=np.int64)
+        errors, whole = _errors_of(block, coefficients, labels), weights.of_block(block)
+        total = errors.sum() if whole is None else errors @ whole
+        return np.array([total], dtype=np.int64)
 
     width = max(1, coefficients.shape[1])
     total: Integers = rows.sum(kernel, block_rows=max(1, ENTRIES_AT_ONCE // width))

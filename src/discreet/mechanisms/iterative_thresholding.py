@@ -14,9 +14,16 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    public_facts,
+)
 from discreet.mechanisms.peeling import peel
-from discreet.mechanisms.summing.rounded_slopes import ENTRY_STEPS, SLOPE_STEPS, RoundedSlopes
+from discreet.mechanisms.summing.rounded_slopes import ENTRY_STEPS, RoundedSlopes
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,
@@ -126,6 +133,7 @@ class IterativeThresholding(Mechanism):
     """
 
     name: ClassVar[str] = "iterative_thresholding"
+    units = TABLE_UNITS
 
     steps: int = 10
     rows: int = USUAL_ROWS
@@ -152,7 +160,7 @@ class IterativeThresholding(Mechanism):
             guarantee = Guarantee(profile, unit, facts, budget.delta or 1e-9)
         move = math.ldexp(1.0, NOISE_BITS) / multiplier - SLACK
         factor = move / RoundedSlopes(question).sensitivity(unit)
-        one = ENTRY_STEPS * SLOPE_STEPS * factor  # what the steepest row adds, in units
+        one = ENTRY_STEPS * RoundedSlopes(question).steps * factor  # of the steepest row, in units
         size = self._size(question) / one
         if move < 1 or one * question.bounds.max_rows > MOST_UNITS:
             raise CalibrationError(
@@ -167,7 +175,8 @@ class IterativeThresholding(Mechanism):
     def _size(self, question: SparseProblem) -> float:
         """Return how far the steepest row moves a coefficient."""
         bend = question.loss.smoothness(math.inf) * question.entry_bound**2
-        return self.step_size / bend * question.entry_bound * question.lipschitz / self.rows
+        far = self.step_size / bend * question.entry_bound * question.lipschitz
+        return far * question.bounds.row_weight / self.rows
 
 
 @lru_cache(maxsize=256)

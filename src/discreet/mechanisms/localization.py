@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.base import TABLE_UNITS, Learner, Plan, Verdict
 from discreet.mechanisms.output_perturbation import OutputPerturbation, RadialOutputPlan
 from discreet.mechanisms.sampling.energy import Energy, Scale
 from discreet.mechanisms.sampling.lattice import STEP_BITS, Region, region_around
@@ -106,6 +106,7 @@ class Localization(Learner):
     """
 
     name: ClassVar[str] = "localization"
+    units = TABLE_UNITS
     solves_problems: ClassVar[bool] = True
 
     failure: float = 1e-3

@@ -16,8 +16,8 @@ from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry import Box
-from discreet.mechanisms.ballot import Workers
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.ballot import Workers, accepts_blocks
+from discreet.mechanisms.base import TABLE_UNITS, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.block_estimates import check_estimates, estimates_on_blocks
 from discreet.mechanisms.exponential_sampling import ExponentialSamplingPlan
 from discreet.mechanisms.gaussian_sum import GaussianSum, plan_total
@@ -164,6 +164,7 @@ class NoisyAggregate(Mechanism):
     """
 
     name: ClassVar[str] = "noisy_aggregate"
+    units = TABLE_UNITS
 
     workers: Workers = field(default_factory=Workers)
 
@@ -172,7 +173,7 @@ class NoisyAggregate(Mechanism):
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, BlockAverage):
-            return YES
+            return accepts_blocks(question)
         return Verdict(
             False,
             "noisy_aggregate averages numbers that are computed on blocks of rows; use laplace_sum "

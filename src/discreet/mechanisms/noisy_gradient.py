@@ -16,6 +16,7 @@ from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError, PrivacyError
 from discreet.losses.logistic import softmax_of
 from discreet.mechanisms.base import (
+    TABLE_UNITS,
     YES,
     Learner,
     Plan,
@@ -194,6 +195,7 @@ class NoisyGradient(Learner):
     """
 
     name: ClassVar[str] = "noisy_gradient"
+    units = TABLE_UNITS
     solves_problems: ClassVar[bool] = True
 
     steps: int | None = None

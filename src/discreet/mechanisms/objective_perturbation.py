@@ -17,6 +17,7 @@ from discreet.errors import CalibrationError, InputError, PrivacyError
 from discreet.losses import Logistic, Loss, MarginLogistic, PseudoHuber
 from discreet.mechanisms.base import (
     FIXED_OBJECTIVE,
+    TABLE_UNITS,
     Learner,
     Plan,
     Verdict,
@@ -29,6 +30,7 @@ from discreet.mechanisms.minimising.linear_term import (
     RadialTerm,
     largest_shift,
     pure_cost,
+    too_little_ridge,
 )
 from discreet.mechanisms.minimising.many_terms import WIDEST, solve_many
 from discreet.mechanisms.minimising.mask import Mask, far_margin, gaussian_mask, laplace_mask
@@ -49,7 +51,6 @@ from discreet.privacy import (
     calibrate,
     compose,
 )
-from discreet.privacy.guarantee import in_three_digits as up
 from discreet.questions import Question
 from discreet.questions.problem import Problem
 from discreet.record import Tolerance
@@ -145,7 +146,7 @@ class ObjectivePerturbationPlan(Plan):
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         minimiser, width = self.minimiser, self.minimiser.problem.bounds.width
-        is_weighted = minimiser.problem.bounds.max_weight is not None
+        is_weighted = minimiser.problem.bounds.has_weights
         is_other = is_weighted or self.settled is not None or self.narrower is not None
         if isinstance(minimiser, PenalisedMinimiser) or width > WIDEST or is_other:
             return super().run_many(rows, noise, draws)
@@ -213,6 +214,7 @@ class ObjectivePerturbation(Learner):
     """
 
     name: ClassVar[str] = "objective_perturbation"
+    units = TABLE_UNITS
     solves_problems: ClassVar[bool] = True
 
     law: str | None = None
@@ -274,7 +276,7 @@ def _radial_term(share: Share[Problem]) -> RadialTerm:
 
 
 def _slope(problem: Problem, order: int) -> float:
-    """Bound one row's gradient in a norm."""
+    """Bound the gradient of whoever is protected in a norm."""
     return problem.lipschitz * problem.bounds.row_norm(order)
 
 
@@ -293,6 +295,8 @@ def _gaussian_profile(share: Share[Problem], scale: float) -> Profile:
         joint=problem.joint,
         is_one_signed=problem.loss.is_one_signed,
         is_replace=share.unit.is_replace,
+        of_persons=share.unit.protects_persons,
+        directions="one" if problem.bounds.has_one_row_each else "many",
     )
     # The mask's chances are those of the term: both are Gaussian, of the same width.
     distance = 2 * GaussianTerm(scale).chance(problem.bounds.width)
@@ -348,16 +352,10 @@ _SETTLED_LATER = {"gaussian": partial(_gaussian_plan, settles_later=True)}
 
 
 def _check_ridge(problem: Problem, budget: Budget) -> None:
-    """Refuse a ridge so weak that one row's curvature exceeds the budget."""
+    """Refuse a ridge so weak that the curvature of one row, or person, exceeds the budget."""
     joint = math.inf if problem.joint is None else problem.joint
-    if min(problem.log_ratio, joint) < budget.epsilon:
-        return
-    enough = problem.row_smoothness / math.expm1(0.5 * budget.epsilon)
-    raise CalibrationError(
-        f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(budget.epsilon)}: one row "
-        f"has more curvature than the budget allows. Use at least {enough:.3g}, "
-        f"C at most {1 / enough:.3g}."
-    )
+    if not min(problem.log_ratio, joint) < budget.epsilon:
+        raise too_little_ridge(problem, budget.epsilon)
 
 
 def _minimiser(

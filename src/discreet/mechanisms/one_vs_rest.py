@@ -15,7 +15,7 @@ import numpy as np
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.losses import Loss
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.base import TABLE_UNITS, Learner, Plan, Verdict, covers
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit
@@ -84,13 +84,14 @@ class EachAgainstTheRest(Learner):
     """
 
     name: ClassVar[str] = "one_vs_rest"
+    units = TABLE_UNITS
 
     one: Learner = field(default_factory=ObjectivePerturbation)
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, OneVsRest):
             return Verdict(False, "one_vs_rest is for three classes or more.")
-        return self.one.accepts(question.problem, unit)
+        return covers(self.one, question.problem, unit)
 
     def _plan_beside(
         self, question: OneVsRest, budget: Budget, unit: Unit, *, beside: Profile | None, times: int

@@ -13,7 +13,14 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import Learner, Plan, Verdict, accepts_curvatures, grid_tolerances
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    Learner,
+    Plan,
+    Verdict,
+    accepts_curvatures,
+    grid_tolerances,
+)
 from discreet.mechanisms.minimising.linear_term import (
     GAMMA_TAIL,
     GAMMA_TAIL_CHANCE,
@@ -149,6 +156,7 @@ class OutputPerturbation(Learner):
     """
 
     name: ClassVar[str] = "output_perturbation"
+    units = TABLE_UNITS
     solves_problems: ClassVar[bool] = True
 
     law: str | None = None

@@ -12,8 +12,15 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
-from discreet.mechanisms.ballot import Ballot, Workers, check_votes, votes_of
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.ballot import Ballot, Workers, accepts_blocks, check_votes, votes_of
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    public_facts,
+)
 from discreet.mechanisms.sampling.sampled_model import span_of_columns, span_of_share
 from discreet.mechanisms.summing.column_scores import ColumnScores
 from discreet.noise import Noise
@@ -129,6 +136,7 @@ class Peeling(Mechanism):
     """
 
     name: ClassVar[str] = "peeling"
+    units = TABLE_UNITS
 
     workers: Workers = field(default_factory=Workers)
 
@@ -136,7 +144,9 @@ class Peeling(Mechanism):
         _checks.instance(Workers, workers=self.workers)
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
-        if isinstance(question, StrongestColumns | ColumnVotes):
+        if isinstance(question, ColumnVotes):
+            return accepts_blocks(question)
+        if isinstance(question, StrongestColumns):
             return YES
         return Verdict(False, "peeling draws several of many columns; use exponential_sampling.")
 
@@ -195,5 +205,5 @@ class Peeling(Mechanism):
 
 
 def _sensitivity(question: StrongestColumns | ColumnVotes, unit: Unit) -> int:
-    """Bound how far one record moves the score of a column."""
+    """Bound how far whoever is protected moves the score of a column."""
     return 1 if isinstance(question, ColumnVotes) else ColumnScores(question).sensitivity(unit)

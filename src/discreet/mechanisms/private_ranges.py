@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.base import TABLE_UNITS, Learner, Plan, Verdict, covers
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sampling.range_draws import RangeDraws, narrow_rows
 from discreet.noise import Noise
@@ -75,6 +75,10 @@ def _narrow(rows: Any, width: int, columns: tuple[int, ...], ranges: Array) -> A
     return narrow_rows(dense[:, :width], columns, ranges)  # the intercept's column comes again
 
 
+def _shape_of(bounds: Bounds) -> tuple[Any, ...]:
+    return bounds.n_features, bounds.max_rows, bounds.max_weight, bounds.person
+
+
 @dataclass(frozen=True)
 class PrivateRanges(Learner):
     """A small part of the budget for the ranges of some columns, the rest for learning within them.
@@ -113,6 +117,7 @@ class PrivateRanges(Learner):
     """
 
     name: ClassVar[str] = "private_ranges"
+    units = TABLE_UNITS
 
     second: Learner = field(default_factory=PrivateStandardisation)
     columns: tuple[int, ...] = ()
@@ -133,7 +138,7 @@ class PrivateRanges(Learner):
                 "private_ranges must be told the columns; declare Numeric(None, None, "
                 "public_bounds=(low, high)) in the columns of an estimator.",
             )
-        return self.second.accepts(question.restate(self._inside(question)), unit)
+        return covers(self.second, question.restate(self._inside(question)), unit)
 
     def _inside(self, question: Problem | OneVsRest) -> Bounds:
         return question.bounds if self.inside is None else self.inside
@@ -151,7 +156,7 @@ class PrivateRanges(Learner):
             raise CalibrationError("private_ranges is the first stage, and runs once.")
         self._check_shape(question)
         inside = self._inside(question)
-        draws = RangeDraws.within_budget(self.columns, self.share, budget, unit)
+        draws = RangeDraws.within_budget(self.columns, question.bounds, self.share, budget, unit)
         second = self.second.plan_beside(
             question.restate(inside), budget, unit, beside=draws.profile
         )
@@ -171,11 +176,7 @@ class PrivateRanges(Learner):
             _checks.whole(column=column, at_least=0, at_most=stated.n_features - 1)
         if len(set(self.columns)) != len(self.columns):
             raise InputError("columns must all be different; one comes twice.")
-        if (stated.n_features, stated.max_rows, stated.max_weight) != (
-            inside.n_features,
-            inside.max_rows,
-            inside.max_weight,
-        ):
+        if _shape_of(stated) != _shape_of(inside):
             raise InputError("rows have the same columns, number and weights within their ranges.")
 
     def coefficients(self, value: Any) -> Array:

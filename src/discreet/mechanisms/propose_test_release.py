@@ -93,7 +93,8 @@ class ProposedMedianPlan(Plan):
 
     def _answers(self, j: int, column: Vector, noise: Noise, draws: int) -> tuple[Vector, Vector]:
         """Return whether each draw passed the test, and the answer, zero if it did not."""
-        steps, are_rows_public = self.question.steps, self.guarantee.unit.rows_are_public
+        unit = self.guarantee.unit.of_records  # of a person there is one record
+        steps, are_rows_public = self.question.steps, unit.rows_are_public
         places = nearest_step(self._limits(j), column, steps)
         median = lower_median(places, steps)
         if self.noises is None:

@@ -11,8 +11,8 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict
-from discreet.mechanisms.held_out_errors import PlannedModel
+from discreet.mechanisms.base import TABLE_UNITS, YES, Mechanism, Plan, Verdict
+from discreet.mechanisms.held_out_errors import PlannedModel, error_weights
 from discreet.mechanisms.secret_parts import PartSizes
 from discreet.mechanisms.train_and_choose import (
     NOTHING,
@@ -80,7 +80,7 @@ class RepeatAndSelectPlan(SearchPlan):
         """Fit one candidate and score it, both privately."""
         model = self.models[index]
         value = model.fit(fitted, noise)
-        errors = model.count_errors(held_out, value)
+        errors = model.count_errors(held_out, value, self.weights)
         if self.rate is None:
             return value, errors
         return value, errors + int(noise.discrete_laplace(1, self.rate)[0])
@@ -127,6 +127,7 @@ class RepeatAndSelect(Mechanism):
     """
 
     name: ClassVar[str] = "repeat_and_select"
+    units = TABLE_UNITS
 
     learners: tuple[Mechanism, ...] = ()
     law: TrialLaw = field(default_factory=lambda: TrialLaw.with_mean(8))
@@ -145,6 +146,8 @@ class RepeatAndSelect(Mechanism):
 
     def _plan(self, question: ModelChoice, budget: Budget, unit: Unit) -> Plan:
         learners, law = learners_of(question, self.learners), self.law
+        weights = error_weights(question)
+        most = question.steps * weights.largest  # what whoever is protected adds to a score
         rate: int | None = None
         guarantee = Guarantee(NoPrivacy(), unit)
         if not budget.is_private:
@@ -153,12 +156,10 @@ class RepeatAndSelect(Mechanism):
             scored = share_of_trial(budget, law)
 
             def plan_all(own: Budget) -> tuple[tuple[PlannedModel, ...], int]:
-                return plan_models(question, learners, own, unit), rate_of_scores(
-                    own, question.steps
-                )
+                return plan_models(question, learners, own, unit), rate_of_scores(own, most)
 
             def profile_of(plans: tuple[tuple[PlannedModel, ...], int]) -> Profile:
-                return best_trial(plans[0], plans[1], question.steps, law)
+                return best_trial(plans[0], plans[1], most, law)
 
             planned, profile = settle_budget(plan_all, profile_of, scored, budget)
             models, rate = planned
@@ -166,6 +167,7 @@ class RepeatAndSelect(Mechanism):
         return RepeatAndSelectPlan(
             models=models,
             sizes=SIZES,
+            weights=weights,
             unit=unit,
             guarantee=guarantee,
             reason=f"the best of a secret number of trials of {len(models)} candidates, "

@@ -1,4 +1,4 @@
-"""A random partition of the rows: one record is in one part and moves no other.
+"""A random partition of the rows: one record, or one person, is in one part and moves no other.
 
 Proof in ``train_and_choose.md``.
 """
@@ -54,16 +54,15 @@ class PartSizes:
         """Partition rows at random, in secret: private.
 
         If their number is private, each row draws a ticket of its own, so that one record more
-        or less leaves all others where they were. If it is public, all orders of the rows are
+        or less leaves all others where they were; where persons are protected, all rows of one
+        draw one together. If it is public, all orders of the rows are
         equally likely and parts have fixed sizes: a record is known by its place, and another in
         that place goes to the same part.
         """
-        drawn = self._deal_evenly if unit.rows_are_public else self._independent
-        return rows.deal(drawn(rows.count, noise), len(self.tickets))
-
-    def _independent(self, count: int, noise: Noise) -> Integers:
-        tickets = noise.below(self.total, count).astype(np.int64)
-        return _find_parts(tickets, self.tickets)
+        if unit.rows_are_public:
+            return rows.deal(self._deal_evenly(rows.count, noise), len(self.tickets))
+        drawn = _find_parts(rows.draw_each(self.total, noise), self.tickets)
+        return rows.deal(drawn, len(self.tickets))
 
     def _deal_evenly(self, count: int, noise: Noise) -> Integers:
         ends = [sum(self.tickets[: part + 1]) * count // self.total for part in self._parts]

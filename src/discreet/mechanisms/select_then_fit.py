@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import InputError
-from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
+from discreet.mechanisms.base import TABLE_UNITS, Learner, Mechanism, Plan, Verdict, covers
 from discreet.mechanisms.peeling import Peeling
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.stability_release import STABLE, StabilityPlan, StabilityRelease
@@ -138,6 +138,7 @@ class SelectThenFit(Mechanism):
     """
 
     name: ClassVar[str] = "select_then_fit"
+    units = TABLE_UNITS
 
     selection: Selection | None = None
     second: Learner = field(default_factory=PrivateStandardisation)
@@ -159,7 +160,7 @@ class SelectThenFit(Mechanism):
                 "them; use SparseClassifier or SparseRegressor.",
             )
         verdict = _chooser(self.selection).accepts(self.selection, unit)
-        return verdict and self.second.accepts(question.restate(self.inside), unit)
+        return verdict and covers(self.second, question.restate(self.inside), unit)
 
     def _plan(self, question: Problem | OneVsRest, budget: Budget, unit: Unit) -> Plan:
         selection, inside = self._state_stages(question)
@@ -186,6 +187,10 @@ class SelectThenFit(Mechanism):
         stated, asked = question.bounds, selection.bounds
         if stated.n_features != asked.n_features or stated.max_rows != asked.max_rows:
             raise InputError("columns must be chosen from the rows that are learnt from.")
+        if not stated.person == asked.person == inside.person:
+            raise InputError(
+                "what is chosen from must be the rows of persons that are learnt from."
+            )
         if stated.max_weight is not None or inside.max_weight is not None:
             raise InputError("select_then_fit counts every row once; leave max_weight out.")
         if inside.n_features != _size_of(selection) or inside.max_rows != stated.max_rows:

@@ -17,7 +17,14 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry import Simplex
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    public_facts,
+)
 from discreet.mechanisms.minimising.entropic import EntropicMinimiser
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.noise import Noise
@@ -119,6 +126,7 @@ class SimplexSampling(Mechanism):
     """
 
     name: ClassVar[str] = "simplex_sampling"
+    units = TABLE_UNITS
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Mixture):

@@ -16,8 +16,15 @@ from discreet._types import Array, Booleans, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
 from discreet.foreign.calls import NO_COLUMN
-from discreet.mechanisms.ballot import Answer, Ballot, Workers, check_votes, leader_of
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.ballot import (
+    Answer,
+    Ballot,
+    Workers,
+    accepts_blocks,
+    check_votes,
+    leader_of,
+)
+from discreet.mechanisms.base import TABLE_UNITS, YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.lasso_margins import LassoMargins
 from discreet.noise import LARGEST_RATE, UNIT_RATE, Noise
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Unit
@@ -190,6 +197,7 @@ class StabilityRelease(Mechanism):
     """
 
     name: ClassVar[str] = "stability_release"
+    units = TABLE_UNITS
 
     workers: Workers = field(default_factory=Workers)
 
@@ -197,7 +205,15 @@ class StabilityRelease(Mechanism):
         _checks.instance(Workers, workers=self.workers)
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
-        if isinstance(question, BlockVote | LassoSupport):
+        if isinstance(question, LassoSupport) and not question.bounds.has_one_row_each:
+            return Verdict(
+                False,
+                "how stable a LASSO is was proved of one record and not of several that belong "
+                "together; use one: contributions='cap', rows_per_person=1.",
+            )
+        if isinstance(question, BlockVote):
+            return accepts_blocks(question)
+        if isinstance(question, LassoSupport):
             return YES
         return Verdict(
             False,

@@ -13,10 +13,19 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.held_out_errors import PlannedModel
+from discreet.mechanisms.base import (
+    TABLE_UNITS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    covers,
+    public_facts,
+)
+from discreet.mechanisms.held_out_errors import PlannedModel, error_weights
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.sampling.choice import score_range
+from discreet.mechanisms.sampling.whole_weights import WholeWeights
 from discreet.mechanisms.secret_parts import PartSizes
 from discreet.mechanisms.trial_budget import settle_budget, share_of_several
 from discreet.noise import Noise
@@ -82,6 +91,7 @@ class SearchPlan(Plan):
 
     models: tuple[PlannedModel, ...]
     sizes: PartSizes
+    weights: WholeWeights
     unit: Unit
     guarantee: Guarantee
     reason: str
@@ -127,7 +137,7 @@ class TrainAndChoosePlan(SearchPlan):
         """Draw a candidate by its errors: the exponential mechanism, exactly."""
         errors = np.array(
             [
-                model.count_errors(held_out, value)
+                model.count_errors(held_out, value, self.weights)
                 for model, value in zip(self.models, values, strict=True)
             ],
             dtype=np.int64,
@@ -172,6 +182,7 @@ class TrainAndChoose(Mechanism):
     """
 
     name: ClassVar[str] = "train_and_choose"
+    units = TABLE_UNITS
 
     learners: tuple[Mechanism, ...] = ()
     is_shared: bool = False
@@ -219,7 +230,7 @@ class TrainAndChoose(Mechanism):
             profiles = [model.plan.guarantee.profile for model in models]
             return compose(profiles) if self.is_shared else worst_part(profiles)
 
-        rate = None
+        rate, weights = None, error_weights(question)
         if not budget.is_private:
             models, guarantee = plan_all(each), Guarantee(NoPrivacy(), unit)
         else:
@@ -229,12 +240,13 @@ class TrainAndChoose(Mechanism):
                 models = plan_all(each)
                 profile = profile_of(models)
             last = [model.final.guarantee.profile for model in models] if self.refits else []
-            rate = Fraction(budget.epsilon) / score_range(question.steps, unit)
+            rate = Fraction(budget.epsilon) / score_range(question.steps * weights.largest, unit)
             whole = worst_part([profile, BoundedRange(budget.epsilon), *last])
             guarantee = guarantee_of(whole, models, question, budget, unit)
         return TrainAndChoosePlan(
             models=models,
             sizes=self.sizes(len(models)),
+            weights=weights,
             unit=unit,
             guarantee=guarantee,
             reason=self._explain(len(models)),
@@ -294,11 +306,7 @@ def accepts_models(question: Question, learners: tuple[Mechanism, ...], unit: Un
         for asked in (candidate.question, candidate.in_the_end):
             if isinstance(asked, KernelQueries):
                 return Verdict(False, f"candidate {place}: {NO_COEFFICIENTS}")
-            if unit.name not in learner.units:
-                return Verdict(
-                    False, f"candidate {place}: {learner.name} is not for the unit {unit.name!r}."
-                )
-            verdict = learner.accepts(asked, unit)
+            verdict = covers(learner, asked, unit)
             if not verdict:
                 return Verdict(False, f"candidate {place}: {verdict.reason}")
     return YES

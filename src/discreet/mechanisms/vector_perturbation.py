@@ -26,7 +26,7 @@ from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry.limits import UNIT
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import TABLE_UNITS, YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.linear_term import RadialTerm
 from discreet.mechanisms.minimising.mask import Mask, laplace_mask, state_neglected
 from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reachable_residual
@@ -116,6 +116,7 @@ class VectorPerturbation(Mechanism):
     """
 
     name: ClassVar[str] = "vector_perturbation"
+    units = TABLE_UNITS
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, VectorProblem):
@@ -155,7 +156,7 @@ class VectorPerturbation(Mechanism):
 
 
 def _cost(problem: VectorProblem, unit: Unit, shift: float) -> float:
-    """Return the epsilon of a linear term whose density falls by at most ``shift`` a row."""
+    """Return the epsilon of a linear term whose density falls by at most ``shift``."""
     other = shift if unit.is_replace else 0.0
     return other + problem.bending_cost(shift)
 
@@ -164,9 +165,10 @@ def _largest_shift(problem: VectorProblem, unit: Unit, epsilon: float) -> float:
     """Return the largest shift that costs at most ``epsilon``, rounded down."""
     if _cost(problem, unit, 0.0) >= epsilon:
         enough = problem.row_smoothness / math.expm1(0.5 * epsilon / problem.rank)
+        who = "one row has" if problem.bounds.has_one_row_each else "the rows of one person have"
         raise CalibrationError(
-            f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(epsilon)}: one row "
-            f"has more curvature than the budget allows. Use at least {enough:.3g}."
+            f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(epsilon)}: {who} more "
+            f"curvature than the budget allows. Use at least {enough:.3g}."
         )
     low, high = 0.0, epsilon
     while high - low > 1e-13 * epsilon:

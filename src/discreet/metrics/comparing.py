@@ -31,6 +31,11 @@ from discreet.record import Release
 MISSED = 0.001
 """The chance with which the bound on the number of discordant rows may fail; part of a p-value."""
 
+ROWS_TOGETHER = (
+    "a p-value is of rows that are independent, and rows of a person are not; compare models on "
+    "one record of each: contributions='cap', rows_per_person=1. The interval holds."
+)
+
 ALTERNATIVES = ("greater", "less", "two-sided")
 
 
@@ -145,6 +150,8 @@ class Comparison:
         _checks.fraction(missed=missed)
         if self.on_training_rows:
             raise InputError("rows that a model was fitted on cannot test it; use other rows.")
+        if self.noise.together is not None:
+            raise InputError(ROWS_TOGETHER)
         first, second = (round(float(count)) for count in self.counts[2:4])
         if alternative == "two-sided":
             each = [_p_value(first, second, self.noise, missed),
@@ -156,7 +163,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         low, high = self.interval()
-        tested = "" if self.on_training_rows else f"; p-value {self.p_value:.2g} against no gain"
+        has_test = not self.on_training_rows and self.noise.together is None
+        tested = f"; p-value {self.p_value:.2g} against no gain" if has_test else ""
         return (
             f"Comparison: the second model is right {100 * self.gain:+.2g} points more often "
             f"({100 * low:+.2g} to {100 * high:+.2g}{tested}). {self.privacy_.sentence()}"

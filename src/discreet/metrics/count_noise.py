@@ -22,7 +22,7 @@ LOST = 1e-12
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Independent integers on every count, symmetric about zero.
+    """Independent noise on every count, in whole steps, symmetric about zero.
 
     Parameters
     ----------
@@ -31,6 +31,10 @@ class CountNoise:
         rounded to whole numbers. ``"none"`` where nothing was hidden.
     scale
         Of the Laplace law, or the standard deviation before rounding; zero for none.
+    step
+        Of the Laplace law: one, or a part of a row where rows of a person share one weight.
+    together
+        How much the rows of a person weigh together, at most; None if rows are independent.
 
     Examples
     --------
@@ -41,10 +45,13 @@ class CountNoise:
 
     law: str
     scale: float
+    step: float = 1.0
+    together: float | None = None
 
     def __post_init__(self) -> None:
         _checks.one_of(LAWS, law=self.law)
         _checks.not_negative(scale=self.scale)
+        _checks.positive(step=self.step)
 
     @classmethod
     def of_plan(cls, plan: Plan) -> CountNoise:
@@ -63,13 +70,23 @@ class CountNoise:
     def variance(self) -> float:
         """The variance of the noise on one count."""
         if self.law == "laplace":
-            return 0.5 / math.sinh(min(1 / self.scale, 700.0) / 2) ** 2
+            return self.step**2 * 0.5 / math.sinh(min(self.step / self.scale, 700.0) / 2) ** 2
         return self.scale**2 + (1 / 12 if self.law == "gaussian" else 0.0)
 
     @property
     def cumulant(self) -> float:
         """The fourth cumulant of the noise on one count: v + 3 v**2 for the Laplace law."""
-        return self.variance + 3 * self.variance**2 if self.law == "laplace" else 0.0
+        if self.law != "laplace":
+            return 0.0
+        return self.step**2 * self.variance + 3 * self.variance**2
+
+    @property
+    def crowding(self) -> float:
+        r"""By how much more a sum over rows may vary than over as many independent ones.
+
+        Of rows that weigh W together :math:`(\sum w a)^2 \le W \sum w a^2`.
+        """
+        return 1.0 if self.together is None else self.together
 
     def sum_of(self, count: int) -> NoiseTable:
         """Return the law of the sum of the noise on so many counts.

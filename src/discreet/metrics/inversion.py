@@ -4,7 +4,8 @@ For a ratio :math:`r = \sum u_c \pi_c / \sum d_c \pi_c` the statistic
 :math:`T(r) = \sum_c (u_c - r d_c) \tilde N_c` has mean zero at the true r for every number of rows,
 and the interval is all r at which T is within its quantile. Its variance is that of the sample,
 estimated from above, two pseudo-rows in the most extreme cells on either side, and that of the
-noise; the quantile is Cornish and Fisher's for the kurtosis of the noise.
+noise; the quantile is Cornish and Fisher's for the kurtosis of the noise. Where rows of a person
+weigh W together, the variance of the sample is W times that of as many independent rows.
 """
 
 from __future__ import annotations
@@ -234,9 +235,10 @@ def _statistic(
     variance = noise.variance * squares + besides
     if not is_sample:
         seen = sum(square @ part.counts for square, part in squared)
-        variance = variance + np.maximum(seen + np.sqrt(noise.variance * fourths), 0.0)
+        drawn = np.maximum(seen + np.sqrt(noise.variance * fourths), 0.0)
+        variance = variance + noise.crowding * drawn
         for part in parts:
-            variance = variance + _variance_of_pseudo_rows(part.weights, rows)
+            variance = variance + noise.crowding * _variance_of_pseudo_rows(part.weights, rows)
     return Statistic(value, np.asarray(variance), np.asarray(noise.cumulant * fourths))
 
 
@@ -249,7 +251,8 @@ def variance_of_rows(weights: Array, counts: Vector, noise: CountNoise, rows: fl
     array([104.])
     """
     seen = weights**2 @ counts + np.sqrt(noise.variance * (weights**4).sum(axis=1))
-    return np.asarray(np.maximum(seen, 0.0) + _variance_of_pseudo_rows(weights, rows))
+    drawn = np.maximum(seen, 0.0) + _variance_of_pseudo_rows(weights, rows)
+    return np.asarray(noise.crowding * drawn)
 
 
 def _variance_of_pseudo_rows(weights: Array, rows: float) -> Vector:

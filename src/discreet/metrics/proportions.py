@@ -52,7 +52,7 @@ def limits_of_share(
     """Return guaranteed limits where few rows decide, and those of the linear test elsewhere."""
     wrong = shares.lower - shares.upper
     seen = float(shares.upper @ counts), float(wrong @ counts)
-    if is_sample or min(seen) >= FEW:
+    if is_sample or min(seen) >= FEW or noise.together is not None:
         return shares.limits(counts, noise, level, is_sample=is_sample)
     cells = int(shares.upper.sum()), int(wrong.sum())
     return limits_of_proportion(*seen, cells, noise, level)

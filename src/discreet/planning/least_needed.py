@@ -26,7 +26,7 @@ class Answer:
     Parameters
     ----------
     quantity
-        What was looked for: ``"epsilon"``, or ``"n"`` for rows.
+        What was looked for: ``"epsilon"``, or ``"n"`` for rows or persons.
     value
         The least that suffices, to two digits; None if the score is not reachable.
     score, wanted
@@ -45,6 +45,8 @@ class Answer:
         Whether the value is the least that was tried, so that less might suffice.
     refusal
         Why the mechanism refuses; empty if it does not.
+    counted
+        What is counted, in words.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Answer:
     tried: float | None = None
     is_least: bool = False
     refusal: str = ""
+    counted: str = "rows"
 
     @property
     def is_reachable(self) -> bool:
@@ -81,7 +84,7 @@ class Answer:
         if self.refusal:
             return f"{wish} cannot be predicted, the mechanism refuses: {self.refusal}"
         if self.value is not None:
-            amount = _amount(self.quantity, self.value)
+            amount = self._amount(self.value)
             fewer = "; less was not tried" if self.is_least else ""
             return (
                 f"{wish} needs {amount} or more ({self._ends()} is predicted there, "
@@ -93,9 +96,13 @@ class Answer:
                 "predicted. A stronger signal or other columns would be needed."
             )
         return (
-            f"{wish} is not reachable up to {_amount(self.quantity, self.tried)}, where "
+            f"{wish} is not reachable up to {self._amount(self.tried)}, where "
             f"{self._ends()} is predicted ({self.without_privacy:.3f} without privacy)."
         )
+
+    def _amount(self, value: float) -> str:
+        is_epsilon = self.quantity == "epsilon"
+        return f"epsilon {up(value)}" if is_epsilon else f"{int(value):,} {self.counted}"
 
     def _ends(self) -> str:
         return f"{self.reached:z.3f} to {self.reached_at_most:z.3f}"
@@ -110,10 +117,6 @@ class Answer:
     def to_json(self) -> str:
         """Return everything as a JSON text."""
         return json.dumps(self.document(), allow_nan=False)
-
-
-def _amount(quantity: str, value: float) -> str:
-    return f"epsilon {up(value)}" if quantity == "epsilon" else f"{int(value):,} rows"
 
 
 def find_least(

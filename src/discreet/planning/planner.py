@@ -137,7 +137,7 @@ class Planner:
         def score(epsilon: float) -> float:
             return self._low_or_worst(epsilon, n, mechanism)
 
-        given = f"{n:,} rows"
+        given = f"{n:,} {self.facts.counted}"
         if without < accuracy:
             return self._answer("epsilon", None, accuracy, given, None, without)
         found = find_least(score, accuracy, LEAST_EPSILON, MOST_EPSILON, whole=False)
@@ -256,6 +256,7 @@ class Planner:
             without if cell is None else cell.high,
             without,
             tried,
+            counted=self.facts.counted,
             is_least=value is not None and value == start,
             refusal="" if cell is None else cell.refusal,
         )

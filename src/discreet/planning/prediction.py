@@ -208,7 +208,8 @@ class Prediction:
         cell = min(known, key=lambda cell: (-cell.n, abs(cell.epsilon - 1), -(cell.mean or 0.0)))
         of = " of an additive model" if self.facts.is_curved else ""
         return (
-            f"With {cell.n:,} rows and epsilon {up(cell.epsilon)}, {self.facts.score}{of} "
+            f"With {cell.n:,} {self.facts.counted} and epsilon {up(cell.epsilon)}, "
+            f"{self.facts.score}{of} "
             f"{cell.claim()}.{self._words_for_linear(cell)}{self._words_for_few(cell)}"
             f"{self._words_for_rare(cell)}"
         )
@@ -229,8 +230,9 @@ class Prediction:
             else "a constant answer"
         )
         return (
-            f" With {cell.n:,} rows at epsilon {up(cell.epsilon)} expect little more than "
-            f"{reached}: more rows, fewer columns or a larger epsilon are needed."
+            f" With {cell.n:,} {self.facts.counted} at epsilon {up(cell.epsilon)} expect little "
+            f"more than {reached}: more {_head(self.facts)}, fewer columns or a larger epsilon are "
+            "needed."
         )
 
     @property
@@ -250,7 +252,8 @@ class Prediction:
         )
 
     def __str__(self) -> str:
-        lines = [f"{'epsilon':>8}  {'rows':>11}  {'mechanism':<24} {self.facts.score:>14}  cost"]
+        head = _head(self.facts)
+        lines = [f"{'epsilon':>8}  {head:>11}  {'mechanism':<24} {self.facts.score:>14}  cost"]
         lines[0] += "   linear model" if self.facts.is_curved else ""
         for cell in self.cells:
             start = f"{up(cell.epsilon):>8}  {cell.n:>11,}  {cell.mechanism:<24}"
@@ -262,7 +265,7 @@ class Prediction:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        header = ["epsilon", "rows", "mechanism", self.facts.score, "cost"]
+        header = ["epsilon", _head(self.facts), "mechanism", self.facts.score, "cost"]
         header += ["linear model"] if self.facts.is_curved else []
         rows = [
             (
@@ -299,6 +302,10 @@ class Prediction:
     def plot(self, path: Path | str) -> None:
         """Draw scores against epsilon; needs matplotlib (extra ``plot``)."""
         save_plot(self, Path(path))
+
+
+def _head(facts: PublicFacts) -> str:
+    return "persons" if facts.is_of_persons else "rows"
 
 
 def _score_and_cost(cell: Cell) -> tuple[str, str]:

@@ -62,7 +62,7 @@ def save_plot(prediction: Prediction, path: Path) -> None:
         places, low, high = (list(part) for part in zip(*drawn, strict=True))
         means = [sum(ends) / 2 for ends in zip(low, high, strict=True)]
         axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
-        label = f"{n:,} rows, {mechanism}"
+        label = f"{n:,} {prediction.facts.counted}, {mechanism}"
         axes.plot(places, means, color=colour, linewidth=2, marker="o", label=label)
     for n in dict.fromkeys(n for n, _ in lines):
         best = max(cell.without_privacy for cell in prediction if cell.n == n)

@@ -20,6 +20,9 @@ from discreet.preprocessing import Category, Column, Numeric, declare_columns
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import unit_named
 
+MOST_EACH = 1000
+"""Rows of a person that are simulated."""
+
 USUAL_ACCURACY = 0.85
 USUAL_R2 = 0.6
 """How well the target can be predicted if nobody says."""
@@ -51,6 +54,12 @@ class PublicFacts:
         those of the facts. None for ``LinearClassifier`` or ``LinearRegressor``. For an
         :class:`~discreet.AdditiveClassifier` or ``AdditiveRegressor`` columns are taken to act in
         curves, and ``signal`` is what the best additive model would reach.
+    rows_each
+        About how many rows a person has, where the unit is a person: a guess, like the number of
+        persons, which is then what ``n`` counts. Rows of one person are drawn like rows of many,
+        so that more of them teach as much as they can; if they say much the same, expect less.
+    contributions, rows_per_person
+        As for the estimators, where the unit is a person.
 
     Examples
     --------
@@ -68,6 +77,9 @@ class PublicFacts:
     signal: float | None = None
     majority: float | None = None
     estimator: Any = None
+    rows_each: int = 1
+    contributions: str = "share"
+    rows_per_person: int | None = None
 
     def __post_init__(self) -> None:
         if (self.classes is None) == (self.target_range is None):
@@ -75,7 +87,14 @@ class PublicFacts:
         if self.estimator is not None:
             self._check_estimator()
         _checks.delta(delta=self.delta)
-        object.__setattr__(self, "unit", unit_named(self.unit).name)
+        unit = unit_named(self.unit)
+        object.__setattr__(self, "unit", unit.name)
+        _checks.whole(rows_each=self.rows_each, at_least=1, at_most=MOST_EACH)
+        if self.rows_each > 1 and not unit.protects_persons:
+            raise InputError(
+                f"rows_each is for a unit of persons; got the unit {unit.name!r}, which counts "
+                "rows. Leave it out."
+            )
         _checks.positive(row_norm=self.row_norm)  # refuses columns that make no encoding
         usual = USUAL_ACCURACY if self.is_classification else USUAL_R2
         if self.signal is None:
@@ -120,6 +139,18 @@ class PublicFacts:
     def is_classification(self) -> bool:
         """Whether classes are predicted, or a number."""
         return self.classes is not None
+
+    @property
+    def is_of_persons(self) -> bool:
+        """Whether persons are counted, and protected, and not rows."""
+        return unit_named(self.unit).protects_persons
+
+    @property
+    def counted(self) -> str:
+        """What ``n`` is a number of, in words."""
+        if not self.is_of_persons:
+            return "rows"
+        return "persons" if self.rows_each == 1 else f"persons of {self.rows_each:,} rows"
 
     @property
     def is_curved(self) -> bool:
@@ -224,6 +255,11 @@ class PublicFacts:
             "ledger": None,
             "verbose": 0,
         }
+        if self.is_of_persons:
+            told |= {
+                "contributions": self.contributions,
+                "rows_per_person": self.rows_per_person,
+            }
         known = model.get_params(deep=False)
         return model.set_params(**{name: value for name, value in told.items() if name in known})
 
@@ -241,4 +277,9 @@ class PublicFacts:
             "signal": self.signal,
             "majority": self.majority,
             **({} if self.estimator is None else {"model": type(self.estimator).__name__}),
+            **(self._of_persons() if self.is_of_persons else {}),
         }
+
+    def _of_persons(self) -> Json:
+        names = ("rows_each", "contributions", "rows_per_person")
+        return {name: getattr(self, name) for name in names}

@@ -58,7 +58,8 @@ class Rehearsals:
 
     def __init__(self, facts: PublicFacts, draws: int, seed: int) -> None:
         self._facts, self._draws, self._seed = facts, draws, seed
-        self.most = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // facts.width))
+        rows = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // facts.width))
+        self.most = max(10, rows // facts.rows_each)
         numbers = sum(isinstance(column, Numeric) for column in facts.stand_ins)
         self._worlds = (0.0, CORRELATION) if numbers > 1 else (0.0,)
         self._fits = cache(self._simulate)
@@ -115,7 +116,10 @@ class Rehearsals:
         with warnings.catch_warnings(), SINGLE_PRODUCTS:  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)  # of the fit without noise
-            model.fit(train.X[:count], train.y[:count])
+            rows, told = count * self._facts.rows_each, {}
+            if self._facts.is_of_persons:
+                told = {"groups": np.repeat(np.arange(count), self._facts.rows_each)}
+            model.fit(train.X[:rows], train.y[:rows], **told)
         predicted = model.predict(test.X)
         if test.chances is None or not hasattr(model, "predict_proba"):
             return RehearsedScores(float(model.score(test.X, test.y)))
@@ -126,7 +130,7 @@ class Rehearsals:
     def _draw_tables(self, world: float, draw: int) -> tuple[SyntheticTable, SyntheticTable]:
         drawn = self._world(world, draw)
         test = drawn.table(TESTED)
-        return drawn.table(self.most), test
+        return drawn.table(self.most * self._facts.rows_each), test
 
     def _key(self, draw: int) -> int:
         return 1000 * self._seed + draw

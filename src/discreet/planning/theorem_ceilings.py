@@ -17,7 +17,7 @@ THRESHOLD_SHARE = 1 / 8
 
 
 def ceilings(facts: PublicFacts, epsilon: float, n: int, radius: float) -> tuple[Ceiling, ...]:
-    """Return the best bounds with constants; none for three classes, or another estimator.
+    """Return the best bounds with constants; none for three classes, another estimator, persons.
 
     For two classes the loss is the logistic one, for numbers that of LinearRegressor; coefficients
     lie in a ball of this radius.
@@ -29,7 +29,12 @@ def ceilings(facts: PublicFacts, epsilon: float, n: int, radius: float) -> tuple
     >>> [bound.kind for bound in ceilings(facts, 1.0, 10_000, 3.0)]
     ['upper', 'lower']
     """
-    if facts.estimator is not None or facts.count > 2 or not math.isfinite(epsilon):
+    if (
+        facts.is_of_persons
+        or facts.estimator is not None
+        or facts.count > 2
+        or not math.isfinite(epsilon)
+    ):
         return ()
     row = math.hypot(facts.row_norm, 1.0)
     low, high = facts.ends

@@ -75,7 +75,9 @@ def _settle_search(task: LinearTask) -> SoughtRanges | None:
     """Say how much goes into the search for ranges: nothing if too few rows are expected."""
     if task.sought is None:
         return None
-    draws = RangeDraws.within_budget(task.sought.columns, RANGES_SHARE, task.budget, task.unit)
+    draws = RangeDraws.within_budget(
+        task.sought.columns, task.bounds, RANGES_SHARE, task.budget, task.unit
+    )
     is_worth = draws.expect_nats(expect_rows(task)) >= LEAST_NATS
     return replace(task.sought, share=RANGES_SHARE if is_worth else 0.0)
 

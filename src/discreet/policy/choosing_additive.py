@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.errors import InputError
 from discreet.losses import Loss
@@ -71,7 +71,7 @@ def choose_additive(task: AdditiveTask) -> Asked:
         CLIPPING_SLACK,
         mechanism.budget_for_second(task.budget),
         task.unit,
-        weight=1.0 if task.max_weight is None else float(task.max_weight),
+        weight=replace(task.marginals.bounds, max_weight=task.max_weight).unit_weight,
         beside=mechanism.share_beside,
     )
     problem = AdditiveProblem(

@@ -124,8 +124,16 @@ def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
         budget = Budget(budget.epsilon)  # that law will be chosen, and needs less ridge
     if task.has_intervals:
         beside += SandwichMoments().share_beside
-    weight = bounds.largest_weight
-    return free_ridge(task.loss, norm, budget, task.unit, weight=weight, times=times, beside=beside)
+    return free_ridge(
+        task.loss,
+        norm,
+        budget,
+        task.unit,
+        weight=bounds.unit_weight,
+        rank=bounds.rank,
+        times=times,
+        beside=beside,
+    )
 
 
 def _beside_absolute(
@@ -150,22 +158,22 @@ def _pure_is_less(task: LinearTask, bounds: Bounds) -> bool:
 
 
 def _at_least(task: LinearTask, asked: float, bounds: Bounds, times: int) -> float:
-    """Return the ridge asked for, or the least at which one row's curvature fits the budget."""
+    """Return the ridge asked for, or the least at which the curvature of one fits the budget."""
     if not task.raises_ridge or task.uses_statistics or not task.budget.is_private:
         return asked
     if not task.loss.is_smooth or task.mechanism in RIDGE_IS_FREE:
         return asked
-    bend = task.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
-    return max(asked, ridge_at_cost(bend, 0.5 * task.budget.epsilon / times))
+    bend = task.loss.smoothness(math.inf) * bounds.unit_weight * bounds.row_norm() ** 2
+    return max(asked, ridge_at_cost(bend, 0.5 * task.budget.epsilon / times, bounds.rank))
 
 
 MOST_EPSILONS = 300.0
 """Beyond, the ridge at which one row costs so much would vanish."""
 
 
-def ridge_at_cost(smoothness: float, epsilons: float) -> float:
-    """Return the ridge at which one row's curvature costs so many epsilons."""
-    return smoothness / math.expm1(min(epsilons, MOST_EPSILONS))
+def ridge_at_cost(smoothness: float, epsilons: float, rank: int = 1) -> float:
+    """Return the ridge at which curvature, in so many directions, costs so many epsilons."""
+    return smoothness / (rank * math.expm1(min(epsilons / rank, MOST_EPSILONS)))
 
 
 def free_ridge(
@@ -175,6 +183,7 @@ def free_ridge(
     unit: Unit,
     *,
     weight: float = 1.0,
+    rank: int = 1,
     times: int = 1,
     beside: float = 0.0,
 ) -> float:
@@ -186,7 +195,8 @@ def free_ridge(
     ``beside``, which other Gaussian releases of the fit have. For other losses the ridge at which
     the curvature of one row costs a tenth of epsilon. K problems that share a budget have a K-th of
     epsilon each, or, if it is not pure, the larger share that Gaussian noise leaves them:
-    :math:`\mu/\sqrt K`, if the whole is :math:`\mu`-Gaussian private. As epsilon grows, a
+    :math:`\mu/\sqrt K`, if the whole is :math:`\mu`-Gaussian private. Where persons are protected,
+    their rows have ``weight`` together and point in ``rank`` directions. As epsilon grows, a
     thousandth of one row's curvature is left, and so it is with an infinite budget.
 
     Examples
@@ -204,7 +214,7 @@ def free_ridge(
         return VANISHING * bend * squared
     epsilon = budget.epsilon / times
     if loss.joint_smoothness is None:
-        share = 1 / math.expm1(min(BEND_SHARE * epsilon, MOST_EPSILONS))
+        share = ridge_at_cost(1.0, BEND_SHARE * epsilon, rank)
     elif budget.delta == 0:
         share = (2.04 if unit.is_replace else 1.02) / epsilon
     elif times == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from discreet import _checks
@@ -234,9 +234,8 @@ class ColumnLocations(Question):
         half = (high - low) / 2
         if half == 0:
             raise InputError("the limits of a column are too close to tell them apart.")
-        rows = Bounds(
-            Box([1.0], [1.0]), 1, labels=Interval(-half, half), max_rows=self.bounds.max_rows
-        )
+        ones, labels = Box([1.0], [1.0]), Interval(-half, half)
+        rows = replace(self.bounds, features=ones, n_features=1, labels=labels)
         ridge = TRACE * self.loss.lipschitz(half) / half
         return Problem(self.loss, rows, ridge, penalty=Indicator(Box([-half], [half])))
 

@@ -78,20 +78,20 @@ class Mixture(Question):
 
     @cached_property
     def lipschitz(self) -> float:
-        """The largest slope of the loss, times the largest weight."""
-        return self.loss.lipschitz(self.reach) * self.bounds.largest_weight
+        """The largest slope of the loss, times the weight of whoever is protected."""
+        return self.loss.lipschitz(self.reach) * self.bounds.unit_weight
 
     @cached_property
     def smoothness(self) -> float:
-        """The largest curvature of the loss, times the largest weight."""
-        return self.loss.smoothness(self.reach) * self.bounds.largest_weight
+        """The largest curvature of the loss, times the weight of whoever is protected."""
+        return self.loss.smoothness(self.reach) * self.bounds.unit_weight
 
     @cached_property
     def row_lipschitz(self) -> float:
-        """The largest entry of one row's gradient in the shares."""
+        """The largest entry of a gradient of whoever is protected, in the shares."""
         return self.lipschitz * self.reach * (1 + 1e-15)
 
     @cached_property
     def row_smoothness(self) -> float:
-        """The largest curvature that one row adds, for shares that differ by one in l1."""
+        """The largest curvature of whoever is protected, for shares one apart in l1."""
         return self.smoothness * self.reach**2 * (1 + 1e-15)

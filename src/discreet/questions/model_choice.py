@@ -114,6 +114,8 @@ class ModelChoice(Question):
             raise InputError("a candidate speaks of columns that the rows do not have.")
         if own.n_features != candidate.question.bounds.n_features:
             raise InputError("a candidate has the same columns from beginning to end.")
+        if own.person != self.bounds.person:
+            raise InputError("all candidates must use the same rows of a person, and as much.")
         if self.bounds.max_weight is not None or own.max_weight is not None:
             raise InputError("a choice among models counts every row once; declare no weights.")
 

@@ -100,27 +100,27 @@ class Problem(Question):
 
     @cached_property
     def lipschitz(self) -> float:
-        """The largest slope of the loss, times the largest weight."""
-        return self.loss.lipschitz(self.reach) * self.bounds.largest_weight
+        """The largest slope of the loss, times the weight of whoever is protected."""
+        return self.loss.lipschitz(self.reach) * self.bounds.unit_weight
 
     @cached_property
     def smoothness(self) -> float:
-        """The largest curvature of the loss, times the largest weight."""
-        return self.loss.smoothness(self.reach) * self.bounds.largest_weight
+        """The largest curvature of the loss, times the weight of whoever is protected."""
+        return self.loss.smoothness(self.reach) * self.bounds.unit_weight
 
     @property
     def row_lipschitz(self) -> float:
-        """The largest norm of one row's gradient."""
+        """The largest norm of a gradient of whoever is protected."""
         return self.lipschitz * self.row_norm
 
     @property
     def largest_slope(self) -> float:
-        """The largest entry of one row's gradient."""
+        """The largest entry of a gradient of whoever is protected."""
         return self.lipschitz * self.bounds.row_norm(math.inf)
 
     @property
     def row_smoothness(self) -> float:
-        """The largest curvature that one row adds in any direction."""
+        """The largest curvature that whoever is protected adds in any direction."""
         return self.smoothness * self.row_norm**2
 
     @property
@@ -130,8 +130,13 @@ class Problem(Question):
 
     @property
     def log_ratio(self) -> float:
-        r""":math:`\ln(1 + \beta R^2/\Lambda)`: how much one row can change the volume element."""
-        return math.log1p(self.row_smoothness / self.ridge) * (1 + 1e-15)
+        r""":math:`r \ln(1 + \beta R^2/(r \Lambda))`: what one can do to the volume element.
+
+        One row bends in one direction, r = 1. Those of a person may bend in r of them, and do most
+        if they share what they weigh together evenly.
+        """
+        rank = self.bounds.rank
+        return rank * math.log1p(self.row_smoothness / (rank * self.ridge)) * (1 + 1e-15)
 
     @property
     def joint(self) -> float | None:
@@ -144,7 +149,7 @@ class Problem(Question):
         if smooth is None or slope < self.loss.lipschitz(math.inf):
             return None
         # A weight w <= W keeps the inequality: w (1 - q) <= W (1 - w q / W).
-        smooth *= self.bounds.largest_weight
+        smooth *= self.bounds.unit_weight
         return smooth * self.row_norm**2 / self.ridge * (1 + 1e-15)
 
 

@@ -133,8 +133,8 @@ class Softmax(Question):
 
     @property
     def lipschitz(self) -> float:
-        """The largest slope along one class, times the largest weight."""
-        return self.bounds.largest_weight
+        """The largest slope along one class, times the weight of whoever is protected."""
+        return self.bounds.unit_weight
 
     @property
     def row_lipschitz(self) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -22,7 +21,8 @@ class VectorProblem(Question):
     .. math:: \sum_i \ell_i(w) + \frac{\Lambda}{2} \|w\|^2 + P(w)
 
     The gradient of a row may point anywhere, and its Hessian has any rank: what is known of them
-    are a largest norm, a largest eigenvalue and a rank.
+    are a largest norm, a largest eigenvalue and a rank. Where persons are protected, norm and
+    eigenvalue are of all rows of a person together.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class VectorProblem(Question):
     @property
     @abstractmethod
     def row_lipschitz(self) -> float:
-        """The largest norm of one row's gradient within the domain."""
+        """The largest norm of a gradient of whoever is protected, within the domain."""
 
     @property
     @abstractmethod
     def row_smoothness(self) -> float:
-        """The largest eigenvalue of one row's Hessian; infinite for a loss with a kink."""
+        """The largest eigenvalue of their Hessian; infinite for a loss with a kink."""
 
     @property
     @abstractmethod
@@ -90,11 +90,19 @@ class VectorProblem(Question):
 
     @property
     def log_ratio(self) -> float:
-        r""":math:`k \ln(1 + \beta/\Lambda)`: how much one row can change the volume element."""
-        return self.rank * math.log1p(self.row_smoothness / self.ridge) * (1 + 1e-15)
+        r""":math:`r \ln(1 + k \beta/(r \Lambda))`: what one can do to the volume element.
+
+        The Hessian of one row has the rank k, and r = k. That of a person's rows has the same trace
+        if they weigh as much as one, and a larger rank r.
+        """
+        person = self.bounds.person
+        rows = 1 if person is None else person.rank(self.width)
+        rank = min(self.rank * rows, self.width)
+        bend = self.row_smoothness * (self.rank / rank)
+        return rank * math.log1p(bend / self.ridge) * (1 + 1e-15)
 
     def bending_cost(self, shift: float) -> float:
-        """Return what one row costs, slope and curvature, if its slope alone costs ``shift``."""
+        """Return what one costs, slope and curvature, if the slope alone costs ``shift``."""
         return shift + self.log_ratio
 
 
@@ -141,8 +149,6 @@ class SpatialMedian(VectorProblem):
     5.0
     """
 
-    row_lipschitz: ClassVar[float] = 1.0
-
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
@@ -161,13 +167,19 @@ class SpatialMedian(VectorProblem):
         return self.bounds.n_features
 
     @property
+    def row_lipschitz(self) -> float:
+        return self.bounds.unit_weight
+
+    @property
     def largest_slope(self) -> float:
-        """The largest entry of one row's gradient."""
-        return 1.0
+        """The largest entry of a gradient of whoever is protected."""
+        return self.bounds.unit_weight
 
     @property
     def row_smoothness(self) -> float:
-        return 1 / self.smoothing * _UP if self.smoothing > 0 else math.inf
+        if self.smoothing == 0:
+            return math.inf
+        return 1 / self.smoothing * _UP * self.bounds.unit_weight
 
     @property
     def rank(self) -> int:
@@ -254,11 +266,11 @@ class SeveralOutputs(VectorProblem):
     @property
     def row_lipschitz(self) -> float:
         reach = self.row_norm * self.domain_radius
-        return self.row_norm * (reach + self.target_norm) * _UP
+        return self.row_norm * (reach + self.target_norm) * _UP * self.bounds.unit_weight
 
     @property
     def row_smoothness(self) -> float:
-        return self.row_norm**2 * _UP
+        return self.row_norm**2 * _UP * self.bounds.unit_weight
 
     @property
     def rank(self) -> int:

@@ -261,8 +261,8 @@ ONE_ROW = (
 
 ONE_PERSON_IS = (
     "A person is whoever shares a value of the column of ids, as given to fit, with however many "
-    "records. People who share an id, and one person under two ids, are not what is protected: "
-    "those are more, or less, than a person. Records without an id are not used."
+    "records. People who share an id, and one person under two ids, are not what is protected. "
+    "Records without an id are not used."
 )
 
 EXCHANGED = (

@@ -55,7 +55,9 @@ def begin_oracle(
     found = read_oracle_file(path)
     schema = read(found.schema)
     model, ledger = make_oracle(found, schema), Ledger(found.ledger, found.dataset)
-    ledger.check_declaration(schema.source, schema.unit, schema.protects, schema.rows_per_person)
+    ledger.check_declaration(
+        schema.source, schema.unit, schema.protects, schema.rows_per_person, schema.person or ""
+    )
     if OracleStore(found.store).holds_oracle():
         return _take_up(path, found, model, ledger, note)
     with _making(path):
@@ -159,6 +161,11 @@ def _make_mark(mark: Path) -> None:
 def make_oracle(found: OracleFile, schema: Schema) -> OracleEstimator:
     """Return the oracle that a file declares, not fitted."""
     schema.check_promise()
+    if schema.protects_persons:
+        raise InputError(
+            f"{schema.source} says whose row each is, and what an oracle keeps knows no "
+            "persons. Make one row of each person's, or release a model and serve that."
+        )
     of_schema = {"epsilon": schema.epsilon, "delta": schema.delta, "max_rows": schema.max_rows}
     settings: Json = {name: value for name, value in of_schema.items() if value is not None}
     settings |= {"expected_rows": schema.expected_rows, **found.settings}

@@ -38,6 +38,8 @@ class RowsAndLabels:
         The declared columns, in the order of the schema.
     y
         The target of each row; None where it was not asked for.
+    groups
+        Whose row each is; None where no column of ids is declared.
 
     Examples
     --------
@@ -47,6 +49,12 @@ class RowsAndLabels:
 
     X: Frame
     y: CellArray | Coded | None
+    groups: CellArray | Coded | None = None
+
+    def fit_arguments(self) -> dict[str, Any]:
+        """Return rows, labels and whose row each is, as far as they are there, as ``fit`` does."""
+        given = {"X": self.X, "y": self.y, "groups": self.groups}
+        return {name: cells for name, cells in given.items() if cells is not None}
 
     def __repr__(self) -> str:
         return f"<rows of {self.X!r}>"
@@ -65,7 +73,8 @@ class DeclaredTable:
     schema
         What is declared about it.
     wanted
-        The columns that are read, the target last if it is.
+        The columns that are read: those of the schema, then the target if it is, then the ids of
+        persons if a fit is to protect these.
 
     Examples
     --------
@@ -88,7 +97,10 @@ class DeclaredTable:
     @property
     def has_target(self) -> bool:
         """Whether the target is read."""
-        return len(self.wanted) > len(self.schema.columns)
+        return self._reads(self.schema.target.name)
+
+    def _reads(self, name: str | None) -> bool:
+        return any(column.name == name for column in self.wanted)
 
     def fit_arguments(self) -> dict[str, Any]:
         """Return rows and labels as ``fit`` takes them; a broken file is refused here.
@@ -97,10 +109,10 @@ class DeclaredTable:
         categories and classes.
         """
         stored = self.stored.make_ready(self.wanted)
-        if not isinstance(stored, WholeTable):
-            return {"X": stored} | ({"target": self.schema.target.name} if self.has_target else {})
-        rows = self.label(stored.read(self.wanted))
-        return {"X": rows.X} | ({"y": rows.y} if self.has_target else {})
+        if isinstance(stored, WholeTable):
+            return self.label(stored.read(self.wanted)).fit_arguments()
+        named = {"target": self.schema.target.name, "groups": self.schema.person}
+        return {"X": stored} | {key: name for key, name in named.items() if self._reads(name)}
 
     def all_columns(self) -> Any:
         """Return rows with the target among their columns; a broken file is refused here."""
@@ -108,9 +120,11 @@ class DeclaredTable:
         return stored.read(self.wanted) if isinstance(stored, WholeTable) else stored
 
     def label(self, frame: Frame) -> RowsAndLabels:
-        """Return the wanted columns of some rows apart: those of the schema, and the target."""
-        y = frame[self.schema.target.name] if self.has_target else None
-        return RowsAndLabels(frame.only(self.schema.columns), y)
+        """Return the wanted columns of some rows apart: those of the schema, target and ids."""
+        target, person = self.schema.target.name, self.schema.person
+        y = frame[target] if self.has_target else None
+        groups = frame[person] if person is not None and self._reads(person) else None
+        return RowsAndLabels(frame.only(self.schema.columns), y, groups)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,7 +205,7 @@ def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = Non
     )
     wanted = table.wanted
     if person is not None and person not in [column.name for column in wanted]:
-        wanted = [*wanted, Wanted(person, ("", 0), lambda cell: cell)]  # text or numbers
+        wanted = [*wanted, want_ids(person)]
     stored, refusal = table.stored.make_ready_for_owner(wanted)
     if not isinstance(stored, WholeTable):
         named = {"target": schema.target.name, "person": person}
@@ -213,6 +227,8 @@ def _open(
     check_parts(stored, schema, with_target=with_target, person=person)
     stored.check(wanted)
     meanings = {each.name: each.meaning for each in wanted if each.meaning is not None}
+    if with_target and schema.person is not None:
+        wanted.append(want_ids(schema.person))
     return DeclaredTable(stored.with_meanings(meanings), schema, wanted)
 
 
@@ -251,8 +267,8 @@ def check_columns(
     or run into one.
     """
     wanted = [*schema.columns, *([schema.target.name] if with_target else [])]
-    if person is not None and person not in wanted:
-        wanted.append(person)
+    ids = [person, schema.person if with_target else None]
+    wanted += [name for name in dict.fromkeys(ids) if name is not None and name not in wanted]
     missing = [name for name in wanted if name not in names]
     if missing:
         if is_text:
@@ -264,7 +280,7 @@ def check_columns(
         raise InputError(f"{path}: {_missing_words(missing)}{hint if is_text else ''}")
     for name in wanted:
         check_found(str(path), name, names.count(name))
-    known = {*wanted, *schema.ignored, schema.target.name}
+    known = {*wanted, *schema.ignored, schema.target.name, schema.person}
     extra = [place for place, name in enumerate(names) if name not in known]
     if extra[:1] == [0] and not names[0].strip():
         raise InputError(
@@ -306,6 +322,21 @@ def columns_wanted(
         target = schema.target
         listed.append((target.name, target.classes if target.task == CLASSIFICATION else None))
     return [_want(name, labels, keeps_undeclared) for name, labels in listed]
+
+
+def want_ids(name: str) -> Wanted:
+    """Return a column of ids to read, as they are written; an empty cell is none.
+
+    Examples
+    --------
+    >>> [want_ids("patient").meaning(cell) for cell in ("007", " ", 7)]
+    ['007', None, 7]
+    """
+    return Wanted(name, ("", 0), _id_of)
+
+
+def _id_of(cell: Any) -> Any:
+    return None if isinstance(cell, str) and not cell.strip() else cell
 
 
 def _want(name: str, labels: Sequence[Any] | None, keeps_undeclared: bool) -> Wanted:

@@ -10,6 +10,7 @@ from discreet.data.record_sides import RecordSides
 from discreet.errors import InputError
 from discreet.model_selection.split_files import side_finder, write_sides
 from discreet.model_selection.splitting import pick_rows, sides_of
+from discreet.privacy import unit_named
 from discreet.schema import Schema
 from discreet.tables.declared_files import (
     DeclaredTable,
@@ -30,7 +31,8 @@ def declared_sides(schema: Schema, test: float, key: bytes | None = None) -> Rec
     Parameters
     ----------
     schema
-        What is declared; under ``unit="replace"`` a record's side must not depend on it.
+        What is declared; under ``unit="replace"`` a record's side must not depend on it, and under
+        ``"replace_person"`` a person's.
     test
         The share of records for testing.
     key
@@ -44,11 +46,14 @@ def declared_sides(schema: Schema, test: float, key: bytes | None = None) -> Rec
     >>> declared_sides(schema, 0.25).test
     0.25
     """
-    if schema.unit != "add_remove":
+    unit = unit_named(schema.unit)
+    if unit.is_replace or unit.has_empty_rounds:
+        one, instead = ("record", "Split the file by position instead; there that is right.")
+        if unit.protects_persons:
+            one, instead = ("person", "Use the unit add_remove_person.")
         raise InputError(
-            f"{schema.source} declares the unit {schema.unit!r}: a replaced record may change "
-            "sides, and the numbers of rows with it, which that unit takes as public. Split the "
-            "file by position instead; there that is right."
+            f"{schema.source} declares the unit {schema.unit!r}: a replaced {one} may change "
+            f"sides, and the numbers of {one}s with it, which that unit takes as public. {instead}"
         )
     return sides_of(test, f"table {schema.name}" if key is None else key)
 
@@ -67,7 +72,7 @@ def split_table(
     out
         Where rows for training, and where those for testing go; their names say the format.
     person
-        The column that says whose row each is, and decides instead; None for none.
+        The column that says whose row each is, and decides instead; None for the schema's, if any.
 
     Examples
     --------
@@ -85,6 +90,12 @@ def split_table(
     [True, True, True]
     """
     schema, wanted = table.schema, table.wanted
+    person = schema.person if person is None else person
+    if schema.person not in (None, person):
+        raise InputError(
+            f"{schema.source} names {schema.person!r} as whose row each is, and you {person!r}: "
+            "one person's rows would lie on both sides. Leave --person out."
+        )
     check_parts(table.stored, schema, person=person)
     stored = table.stored if table.stored.is_read_whole else table.stored.make_ready(wanted)
     form, blocks = stored.blocks({column.name for column in wanted if column.is_number})
@@ -121,6 +132,8 @@ def read_side(table: DeclaredTable, sides: RecordSides, *, test: bool) -> RowsAn
     stored, kept = table.stored.make_ready(table.wanted), []
     for frame in stored.frames(table.wanted, READ_AT_ONCE):
         rows = table.label(frame)
-        kept.append(pick_rows(frame, sides.of(rows.X, rows.y) == test))
+        whose = None if rows.groups is None else Frame({"group": rows.groups})
+        is_test = sides.of(rows.X, rows.y) if whose is None else sides.of(whose)
+        kept.append(pick_rows(frame, is_test == test))
     cells = {c.name: join_columns([frame[c.name] for frame in kept]) for c in table.wanted}
     return table.label(Frame(cells))

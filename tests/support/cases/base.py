@@ -15,7 +15,7 @@ from discreet.data import LabelSet, Rows
 from discreet.mechanisms import Mechanism
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget, Unit, ZeroOutOne
-from discreet.questions import OneVsRest, Question
+from discreet.questions import OneVsRest, Question, Share
 from support.opened import open_rows
 from support.silent import SilentNoise
 
@@ -31,6 +31,18 @@ class Data:
     def open(self, case, **options):
         declared = {"bounds": case.question.bounds, "unit": case.unit, "persons": self.persons}
         return open_rows(self.X, self.y, **declared, noise=RehearsalNoise(8), **options)
+
+    def counted(self, case):
+        """Return rows as they count: one of each person where all rows share a weight of one.
+
+        Cases have persons whose rows are all alike.
+        """
+        if self.persons is None or case.question.bounds.person != Share():
+            return self
+        _, first = np.unique(self.persons, return_index=True)
+        kept = np.sort(first)
+        y = None if self.y is None else np.asarray(self.y)[kept]
+        return Data(np.asarray(self.X)[kept], y, np.asarray(self.persons)[kept])
 
     def as_sparse(self):
         return replace(self, X=sparse.csr_array(np.asarray(self.X)))

@@ -33,7 +33,8 @@ class ThresholdCase(Case):
     """A draw of a column, a threshold and a direction."""
 
     def silent_answer(self, plan, data):
-        X, y = np.asarray(data.X), np.asarray(data.y)
+        counted = data.counted(self)
+        X, y = np.asarray(counted.X), np.asarray(counted.y)
         errors = errors_of(X, y, plan.steps)
         column, which, _ = np.argwhere(errors == errors.min())[0]
         best = np.flatnonzero(errors[column, which] == errors.min())
@@ -45,7 +46,7 @@ class ColumnCase(Case):
     """A draw of the column with the least sum."""
 
     def silent_answer(self, plan, data):
-        return np.sum(data.X, axis=0).argmin()
+        return np.sum(data.counted(self).X, axis=0).argmin()
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class LocationCase(Case):
         loss = self.question.loss
         sums = [
             loss.value(np.asarray(column)[:, None], grid).sum(axis=0)
-            for column in np.transpose(data.X)
+            for column in np.transpose(data.counted(self).X)
         ]
         return np.array([grid[each.argmin()] for each in sums])
 

@@ -19,7 +19,8 @@ class MixtureCase(Case):
     """Draws from an entropic minimiser."""
 
     def silent_answer(self, plan, data):
-        return best_shares(self.question, *clip_to_bounds(self.question, data))
+        counted = clip_to_bounds(self.question, data.counted(self))
+        return best_shares(self.question, *counted)
 
 
 def clip_to_bounds(question, data):

@@ -28,7 +28,8 @@ class PeelingCase(Case):
     """A draw of some columns."""
 
     def silent_answer(self, plan, data):
-        return np.argsort(-strengths_of(data.X, data.y, self.question))[: self.question.size]
+        counted = data.counted(self)
+        return np.argsort(-strengths_of(counted.X, counted.y, self.question))[: self.question.size]
 
 
 KINDS = {

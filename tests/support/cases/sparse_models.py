@@ -36,7 +36,8 @@ class CornersCase(Case):
     """Steps towards corners."""
 
     def silent_answer(self, plan, data):
-        return corners_of(data.X, data.y, self.question, plan.steps)
+        counted = data.counted(self)
+        return corners_of(counted.X, counted.y, self.question, plan.steps)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class ThresholdingCase(Case):
 
     def silent_answer(self, plan, data):
         question, mechanism = self.question, self.mechanism
-        X, y = with_constant(data.X, question), np.asarray(data.y, float)
+        counted = data.counted(self)
+        X, y = with_constant(counted.X, question), np.asarray(counted.y, float)
         w = np.zeros(X.shape[1])
         size = mechanism.step_size / question.loss.smoothness(np.inf) / mechanism.rows
         for _ in range(plan.steps):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from discreet.audit.cases.base import Case
 from discreet.audit.statistical.pair import Pair
 from discreet.privacy import Unit
-from discreet.questions import Cap, Contributions, Question, Share
+from discreet.questions import Cap, Contributions, Share
 
 THREE, MANY = 3, 200
 
@@ -24,7 +24,7 @@ def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
 
     The record that differs becomes several, all alike and of one person; where persons are
     exchanged also several in place of one. All other records are each a person's own. Of the first
-    case there is one of each kind, of the others one.
+    case there is one of each kind, of the others one; what a proof does not accept is left out.
     """
     kinds: list[tuple[str, Contributions, int, int]] = [
         ("a share of many records", Share(), MANY, MANY),
@@ -33,27 +33,41 @@ def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
     if unit.is_replace:
         kinds.append(("three records for one", Cap(THREE), THREE, 1))
     for place, case in enumerate(cases):
-        chosen = kinds if place == 0 else [kinds[place % len(kinds)]]
-        for what, person, times, others in chosen:
-            made = replace(
-                case,
-                label=f"{case.label}, {what}",
-                question=ask_of_persons(case.question, person),
-                pair=pair_of_persons(case.pair, unit, times, others),
-            )
-            yield made if times == others else replace(made, is_tight=False, remark=FEWER)
+        made = [_asked(case, unit, *kind) for kind in kinds]
+        found = [one for one in made if one.mechanism.accepts(one.question, unit)]
+        yield from found if place == 0 else found[place % len(kinds) :][:1] or found[:1]
 
 
-def ask_of_persons(question: Question, person: Contributions) -> Question:
-    """Return the question, asked of persons."""
-    asked: Any = question
-    stated = {field.name for field in fields(asked) if field.init}
-    if "person" in stated:
-        return replace(asked, person=person)  # type: ignore[no-any-return]
-    bounds = replace(question.bounds, person=person)
-    if "bounds" in stated:
-        return replace(asked, bounds=bounds)  # type: ignore[no-any-return]
-    return asked.restate(bounds)  # type: ignore[no-any-return]
+def _asked(
+    case: Case, unit: Unit, what: str, person: Contributions, times: int, others: int
+) -> Case:
+    pair = pair_of_persons(case.pair, unit, times, others)
+    rows = max(len(data[0]) for data in (pair.first, pair.second))
+    made = replace(
+        case,
+        label=f"{case.label}, {what}",
+        question=ask_of_persons(case.question, person, rows),
+        mechanism=ask_of_persons(case.mechanism, person, rows),
+        pair=pair,
+    )
+    return made if times == others else replace(made, is_tight=False, remark=FEWER)
+
+
+def ask_of_persons(asked: Any, person: Contributions, rows: int = 0) -> Any:
+    """Return what is asked, or who answers, with all that is declared about rows of persons.
+
+    There may be so many rows, or as many as before if that is more.
+    """
+    if isinstance(asked, tuple):
+        return tuple(ask_of_persons(part, person, rows) for part in asked)
+    if not is_dataclass(asked) or isinstance(asked, type):
+        return asked
+    parts = {part.name: getattr(asked, part.name) for part in fields(asked) if part.init}
+    changed = {name: ask_of_persons(part, person, rows) for name, part in parts.items()}
+    if "person" in parts:
+        changed |= {"person": person, "max_rows": max(rows, parts["max_rows"])}
+    is_same = all(changed[name] is part for name, part in parts.items())
+    return asked if is_same else replace(asked, **changed)
 
 
 def pair_of_persons(pair: Pair, unit: Unit, times: int, others: int) -> Pair:

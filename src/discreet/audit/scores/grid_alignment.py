@@ -116,7 +116,7 @@ class ImpliedNoise:
 
     def __post_init__(self) -> None:
         _checks.instance(Problem, problem=self.problem)
-        if self.problem.penalty is not None or self.problem.bounds.max_weight is not None:
+        if self.problem.penalty is not None or self.problem.bounds.has_weights:
             raise InputError(
                 "implied noise is for problems without a further penalty and without weights."
             )

@@ -7,7 +7,8 @@ two: real numbers, whatever floats say of them. Its *residual* is half the range
 :math:`-\lambda h s_j + \nabla F(q)_j`; :attr:`EntropicMinimiser.residual` bounds it before rows are
 read, and :meth:`EntropicMinimiser.solve` returns nothing that has not been seen to be within.
 
-Write u = 2**-53, N for ``max_rows``, B R for the reach, L and beta for the largest slope and
+Write u = 2**-53, N for ``max_rows``, or for what so many rows can weigh over the weight of whoever
+is protected, B R for the reach, L and beta for the largest slope and
 curvature, G = L B R and b = beta (B R)**2 for what one row adds to the gradient and its growth.
 
 *The law in floats.* As :math:`h s` is rounded once, its exponential is off by
@@ -171,28 +172,29 @@ class EntropicMinimiser:
     @property
     def curvature(self) -> float:
         """Kappa: what the rows that neighbours share can bend, over what the entropy bends."""
-        common = self.question.bounds.max_rows - 1
+        bounds = self.question.bounds
+        common = bounds.most_units - bounds.row_weight / bounds.unit_weight
         return common * self.question.row_smoothness / self.entropy * (1 + 1e-15)
 
     @property
     def _everything(self) -> float:
-        return self.question.bounds.max_rows * self.question.row_lipschitz
+        return self.question.bounds.most_units * self.question.row_lipschitz
 
     @property
     def _stiffness(self) -> float:
-        rows = self.question.bounds.max_rows
-        return rows * self.question.row_smoothness + self.entropy
+        return self.question.bounds.most_units * self.question.row_smoothness + self.entropy
 
     @cached_property
     def float_error(self) -> float:
         """E: what rounding can do to an entry of the computed residual."""
         question, rows = self.question, self.question.bounds.max_rows
+        whole = question.bounds.most_units
         labels = 0.0 if question.bounds.labels is None else question.bounds.labels.magnitude
         terms = margin_roundings(question.bounds.width) + 102 + 2 * math.log(question.bounds.width)
         margin = UNIT * (terms * question.reach + 2 * labels)
         second_order = (rows / CAREFUL_ROWS * UNIT) ** 2
         own = ((CAREFUL_ROWS + 54) * UNIT + second_order) * self._everything
-        return (own + rows * question.smoothness * question.reach * margin) * _UP
+        return (own + whole * question.smoothness * question.reach * margin) * _UP
 
     @cached_property
     def tolerance(self) -> float:

@@ -7,11 +7,13 @@ q = |f'|/L changes the log density by at most :math:`a q`, and the volume elemen
 
 .. math:: \ln(1 + \min(\beta, \kappa_0 (1 - q)) R^2/\Lambda),
 
-the second bound for jointly smooth losses only. So with :math:`\psi(a)` the maximum over q of the
-sum, adding or removing a row costs :math:`\psi(a)`, and replacing one costs :math:`a + \psi(a)`:
-the second record adds its slope, and the determinants of the two records pull in opposite
-directions. ``log_ratio`` is :math:`\ln(1 + \beta R^2/\Lambda)` and ``joint`` is
-:math:`\kappa_0 R^2/\Lambda`.
+the second bound for jointly smooth losses only. The rows of a person, which weigh W together and
+point in r directions at most, have :math:`W a q` and :math:`r \ln(1 + W \min(...) R^2/(r
+\Lambda))`: by Jensen's inequality all their slopes may be taken alike. So with :math:`\psi(a)` the
+maximum over q of the sum, adding or removing a row costs :math:`\psi(a)`, and replacing one costs
+:math:`a + \psi(a)`: the second record adds its slope, and the determinants of the two records pull
+in opposite directions. ``log_ratio`` is :math:`r \ln(1 + W \beta R^2/(r \Lambda))` and ``joint`` is
+:math:`W \kappa_0 R^2/\Lambda`.
 """
 
 from __future__ import annotations
@@ -161,7 +163,9 @@ _DOWN = 1 - 2.0**-40
 
 
 def pure_cost(problem: Problem, unit: Unit, shift: float) -> float:
-    """Return the epsilon of a linear term whose density falls by at most ``shift`` a row.
+    """Return the epsilon of a linear term whose density falls by at most ``shift``.
+
+    That is by the slopes of whoever is protected, all rows of a person together.
 
     Examples
     --------
@@ -181,12 +185,7 @@ def largest_shift(problem: Problem, unit: Unit, epsilon: float) -> float:
     """Return the largest shift that costs at most ``epsilon``, rounded down."""
     low, high = 0.0, epsilon
     if pure_cost(problem, unit, low) >= epsilon:
-        enough = problem.row_smoothness / math.expm1(0.5 * epsilon)
-        raise CalibrationError(
-            f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(epsilon)}: one row "
-            f"has more curvature than the budget allows. Use at least {enough:.3g}, "
-            f"C at most {1 / enough:.3g}."
-        )
+        raise too_little_ridge(problem, epsilon)
     if pure_cost(problem, unit, high * _DOWN) <= epsilon:
         return high * _DOWN
     while high - low > 1e-13 * epsilon:
@@ -195,12 +194,23 @@ def largest_shift(problem: Problem, unit: Unit, epsilon: float) -> float:
     return low * _DOWN
 
 
+def too_little_ridge(problem: Problem, epsilon: float) -> CalibrationError:
+    """Say that the curvature of one row, or person, costs more than the budget."""
+    rank = problem.bounds.rank
+    enough = problem.row_smoothness / (rank * math.expm1(0.5 * epsilon / rank))
+    who = "one row has" if problem.bounds.has_one_row_each else "the rows of one person have"
+    return CalibrationError(
+        f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(epsilon)}: {who} more "
+        f"curvature than the budget allows. Use at least {enough:.3g}, C at most {1 / enough:.3g}."
+    )
+
+
 def _cost_with_curvature(problem: Problem, shift: float) -> float:
-    """Maximise shift * q + ln(1 + curvature) over the relative slope q."""
-    joint = problem.joint
+    """Maximise shift * q + r ln(1 + curvature/r) over the relative slope q."""
+    joint, rank = problem.joint, problem.bounds.rank
     if joint is None:
         return shift + problem.log_ratio
     # Where the first bound holds the sum grows with q; where the second does, it is concave in q.
-    widest = min(1.0, math.expm1(problem.log_ratio) / joint)
-    short = widest if shift == 0 else min(max(1 / shift - 1 / joint, 0.0), widest)
-    return shift * (1 - short) + math.log1p(joint * short)
+    widest = min(1.0, rank * math.expm1(problem.log_ratio / rank) / joint)
+    short = widest if shift == 0 else min(max(rank / shift - rank / joint, 0.0), widest)
+    return shift * (1 - short) + rank * math.log1p(joint * short / rank)

@@ -16,6 +16,8 @@ product :math:`x r'` is rounded once, and sums over 256 rows of a product of mat
 times:
 
 .. math:: N R u ((m + 2) R B + Y) + (256 + 8) \, u N G.
+
+Where rows have weights a term is rounded once more, and G is that of the heaviest row.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry.limits import UNIT
+from discreet.mechanisms.base import weigh
 from discreet.questions import SeveralOutputs, SpatialMedian, VectorProblem
 
 PAIRWISE_ROWS = 4096
@@ -83,7 +86,8 @@ class DistancesObjective(_SumOfLosses):
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
         def kernel(block: Block) -> tuple[Array, Vector]:
             away, lengths = self._differences(block, point)
-            return lengths.sum(), (away / lengths[:, None]).sum(axis=0)
+            directions = _weigh_rows(block, away / lengths[:, None])
+            return weigh(block, lengths).sum(), directions.sum(axis=0)
 
         value, gradient = self._rows.sum(kernel, block_rows=PAIRWISE_ROWS)
         return self._total(float(value), gradient, point)
@@ -92,7 +96,7 @@ class DistancesObjective(_SumOfLosses):
         def kernel(block: Block) -> Vector:
             away, lengths = self._differences(block, point)
             away /= lengths[:, None]
-            return _sum_pairwise(away)
+            return _sum_pairwise(_weigh_rows(block, away))
 
         gradient: Vector = self._rows.sum(kernel, block_rows=PAIRWISE_ROWS)
         return self._total_gradient(gradient, point)
@@ -101,7 +105,7 @@ class DistancesObjective(_SumOfLosses):
         def kernel(block: Block) -> tuple[Array, Array]:
             away, lengths = self._differences(block, point)
             bent = away / lengths[:, None] ** 1.5
-            return (1 / lengths).sum(), bent.T @ bent
+            return weigh(block, 1 / lengths).sum(), bent.T @ _weigh_rows(block, bent)
 
         round_part, flat_part = self._rows.sum(kernel, block_rows=PAIRWISE_ROWS)
         diagonal = float(round_part) + self.strong_convexity
@@ -122,7 +126,8 @@ class OutputsObjective(_SumOfLosses):
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
         def kernel(block: Block) -> tuple[Array, Vector]:
             features, residuals = self._residuals(block, point)
-            return np.square(residuals).sum() / 2, features.T @ residuals
+            value = _weigh_rows(block, np.square(residuals)).sum() / 2
+            return value, features.T @ _weigh_rows(block, residuals)
 
         value, gradient = self._rows.sum(kernel)
         return self._total(float(value), gradient.ravel(), point)
@@ -130,7 +135,7 @@ class OutputsObjective(_SumOfLosses):
     def careful_gradient(self, point: Vector) -> Vector:
         def kernel(block: Block) -> Array:
             features, residuals = self._residuals(block, point)
-            return features.T @ residuals
+            return features.T @ _weigh_rows(block, residuals)
 
         gradient: Array = self._rows.sum(kernel, block_rows=PRODUCT_ROWS)
         return self._total_gradient(gradient.ravel(), point)
@@ -138,7 +143,7 @@ class OutputsObjective(_SumOfLosses):
     def hessian(self, point: Vector) -> Array:
         def kernel(block: Block) -> Array:
             features, _ = self._split(block)
-            return features.T @ features
+            return features.T @ _weigh_rows(block, features)
 
         gram = self._rows.sum(kernel)
         gram[np.diag_indices(len(gram))] += self.strong_convexity
@@ -166,16 +171,22 @@ def objective_of(problem: VectorProblem, rows: OpenRows, linear: Vector) -> Vect
 
 def gradient_error(problem: VectorProblem) -> float:
     """Bound the rounding error of the careful gradient, ridge and linear term aside."""
-    rows = problem.bounds.max_rows
+    rows, more = problem.bounds.max_rows, int(problem.bounds.has_weights)
     everything = rows * problem.row_lipschitz
     second_order = (rows / PRODUCT_ROWS * UNIT) ** 2
     if isinstance(problem, SeveralOutputs):
         height, norm = problem.shape[0], problem.row_norm
         reach = norm * problem.domain_radius
         through = rows * norm * UNIT * ((height + 2) * reach + problem.target_norm)
-        return through + ((PRODUCT_ROWS + 8) * UNIT + second_order) * everything
+        through *= problem.bounds.row_weight
+        return through + ((PRODUCT_ROWS + 8 + more) * UNIT + second_order) * everything
     levels = math.ceil(math.log2(PAIRWISE_ROWS))
-    return ((problem.width / 2 + 7 + levels + 4) * UNIT + second_order) * everything
+    return ((problem.width / 2 + 7 + levels + 4 + more) * UNIT + second_order) * everything
+
+
+def _weigh_rows(block: Block, values: Array) -> Array:
+    """Multiply what each row says by its weight, if rows have weights."""
+    return values if block.weights is None else values * block.weights[:, None]
 
 
 def _sum_pairwise(rows: Array) -> Vector:

@@ -17,6 +17,7 @@ from discreet.data import OpenRows
 from discreet.errors import PrivacyError
 from discreet.geometry import Box
 from discreet.mechanisms.base import Plan, public_facts
+from discreet.mechanisms.sampling.whole_weights import WholeWeights, sum_by_place
 from discreet.noise import Noise
 from discreet.privacy import BoundedRange, Budget, Guarantee, NoPrivacy, Unit
 from discreet.questions import BestThreshold, LeastLoss
@@ -66,10 +67,13 @@ class ThresholdPlan(ChoicePlan):
         table, labels = rows.gather()
         if labels is None:
             raise PrivacyError("thresholds were sought on rows without labels.")
+        weights = _weights_of(self.question).of_rows(rows)
+        everything = labels.size if weights is None else weights.sum()
         names, counts, scores = [], [], []
         for j in range(self.question.bounds.n_features):
-            starts, sizes, errors = cuts(self.places(j, column_of(table, j)), labels, self.steps)
-            for sign, score in ((1, errors), (-1, labels.size - errors)):
+            places = self.places(j, column_of(table, j))
+            starts, sizes, errors = cuts(places, labels, self.steps, weights)
+            for sign, score in ((1, errors), (-1, everything - errors)):
                 names.append(np.column_stack([np.full_like(starts, j), starts,
                                               np.full_like(starts, sign)]))  # fmt: skip
                 counts.append(sizes)
@@ -103,7 +107,11 @@ class LeastLossPlan(ChoicePlan):
         table, _ = rows.gather()
         count = self.question.bounds.n_features
         columns = np.arange(count, dtype=np.int64)
-        scores = [nearest_step(limits, column_of(table, j), LOSS_STEPS).sum() for j in range(count)]
+        weights = _weights_of(self.question).of_rows(rows)
+        scores = [
+            _total(nearest_step(limits, column_of(table, j), LOSS_STEPS), weights)
+            for j in range(count)
+        ]
         return columns, np.ones_like(columns), np.array(scores, dtype=np.int64)
 
     def value(self, group: Integers, member: Vector) -> Vector:
@@ -114,8 +122,7 @@ def plan_choice(question: BestThreshold | LeastLoss, budget: Budget, unit: Unit)
     """Plan so that log chances move by epsilon at most if one record is added, or replaced."""
     rate, guarantee = None, Guarantee(NoPrivacy(), unit)
     if budget.is_private:
-        most = 1 if isinstance(question, BestThreshold) else LOSS_STEPS
-        rate = Fraction(budget.epsilon) / score_range(most, unit)
+        rate = Fraction(budget.epsilon) / score_range(_largest_score(question), unit)
         assumed = question.assumed if isinstance(question, BestThreshold) else ()
         facts = (*public_facts(question.bounds, unit), *assumed)
         guarantee = Guarantee(BoundedRange(budget.epsilon), unit, facts, budget.delta or 1e-9)
@@ -124,19 +131,41 @@ def plan_choice(question: BestThreshold | LeastLoss, budget: Budget, unit: Unit)
     return LeastLossPlan(rate=rate, guarantee=guarantee, question=question)
 
 
+def _total(scores: Integers, weights: Integers | None) -> int:
+    return int(scores.sum() if weights is None else scores @ weights)
+
+
+def _largest_score(question: BestThreshold | LeastLoss) -> int:
+    """Return what whoever is protected adds to a score at most."""
+    return _steps_of(question) * _weights_of(question).largest
+
+
+def _steps_of(question: BestThreshold | LeastLoss) -> int:
+    return 1 if isinstance(question, BestThreshold) else LOSS_STEPS
+
+
+def _weights_of(question: BestThreshold | LeastLoss) -> WholeWeights:
+    return WholeWeights.of(question.bounds, _steps_of(question))
+
+
 def score_range(most: int, unit: Unit) -> int:
     """Bound the range of the change of scores to which each record adds from 0 to ``most``."""
     return 2 * most if unit.is_replace else most
 
 
-def cuts(places: Integers, labels: Vector, steps: int) -> tuple[Integers, Integers, Integers]:
+def cuts(
+    places: Integers, labels: Vector, steps: int, weights: Integers | None = None
+) -> tuple[Integers, Integers, Integers]:
     """Return runs of cuts with equal errors, if labels above are called 1: start, size, errors.
+
+    Errors are counted in whole weights.
 
     A cut k lies between the grid points k and k + 1, for k = -1, ..., ``steps``.
     """
     taken, which = np.unique(places, return_inverse=True)
-    ones = np.bincount(which, labels > 0, minlength=taken.size).astype(np.int64)
-    others = np.bincount(which, minlength=taken.size).astype(np.int64) - ones
+    is_one = labels > 0
+    ones = sum_by_place(which[is_one], None if weights is None else weights[is_one], taken.size)
+    others = sum_by_place(which, weights, taken.size) - ones
     starts = np.concatenate([[-1], taken]).astype(np.int64)
     sizes = np.diff(np.concatenate([starts, [steps + 1]]))
     errors = np.concatenate([[0], np.cumsum(ones - others)]) + others.sum()

@@ -55,7 +55,7 @@ class Scale:
     @property
     def slope(self) -> float:
         """The largest slope of a row's loss, its weight included."""
-        return self.problem.loss.lipschitz(self.reach) * self.problem.bounds.largest_weight
+        return self.problem.loss.lipschitz(self.reach) * self.problem.bounds.row_weight
 
     @property
     def _label_ends(self) -> Vector:
@@ -68,19 +68,25 @@ class Scale:
         ends = self.problem.loss.value(
             self._label_ends[:, None], np.array([-self.reach, self.reach])
         )
-        return float(np.max(ends)) * self.problem.bounds.largest_weight * _UP
+        return float(np.max(ends)) * self.problem.bounds.row_weight * _UP
 
     @property
     def value(self) -> float:
         """The largest magnitude of a row's loss."""
         middle = np.abs(self.problem.loss.value(self._label_ends, np.zeros(2))).max()
-        least = float(middle) * self.problem.bounds.largest_weight + self.slope * self.reach
+        least = float(middle) * self.problem.bounds.row_weight + self.slope * self.reach
         return max(abs(self._highest), least) * _UP
 
     @property
     def span(self) -> float:
+        """How much more the loss of whoever is protected can be at some coefficients."""
+        bounds = self.problem.bounds
+        return self._row_span * (bounds.unit_weight / bounds.row_weight)
+
+    @property
+    def _row_span(self) -> float:
         """How much more a row's loss can be at some coefficients than at others."""
-        loss, weight = self.problem.loss, self.problem.bounds.largest_weight
+        loss, weight = self.problem.loss, self.problem.bounds.row_weight
         spans = [self.slope * self.problem.row_norm * self.diameter]
         if loss.is_classifier and loss.is_one_signed:
             far = loss.value(np.ones(2), np.array([-self.reach, self.reach]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +12,11 @@ from discreet._types import Array, Integers
 from discreet.data import Block, OpenRows
 from discreet.mechanisms.sampling.choice import nearest_step
 from discreet.mechanisms.sampling.ranks import Runs, rank_range
+from discreet.mechanisms.sampling.whole_weights import WholeWeights, sum_by_place
 from discreet.noise import Noise
 from discreet.privacy import BoundedRange, Budget, Profile, Unit, compose, gaussian_multiplier
+from discreet.questions import Share
+from discreet.questions.bounds import Bounds
 from discreet.questions.sought_ranges import read_places
 
 LEVELS = (Fraction(1, 50), Fraction(49, 50))
@@ -36,27 +39,30 @@ class RangeDraws:
     columns: tuple[int, ...]
     rate: Fraction | None
     profile: Profile | None
+    weights: WholeWeights
     is_idle: bool = False
 
     @classmethod
     def within_budget(
-        cls, columns: tuple[int, ...], share: float, budget: Budget, unit: Unit
+        cls, columns: tuple[int, ...], bounds: Bounds, share: float, budget: Budget, unit: Unit
     ) -> RangeDraws:
         r"""Plan draws for a share of mu squared, or of a pure epsilon.
 
         A draw of the span h is :math:`h^2/8`-zCDP, a mu-Gaussian mechanism :math:`\mu^2/2`-zCDP.
         """
+        weights = _rank_weights(bounds)
         if share == 0:
-            return cls(columns, None, None, is_idle=True)
+            return cls(columns, None, None, weights, is_idle=True)
         if not budget.is_private:
-            return cls(columns, None, None)
+            return cls(columns, None, None, weights)
         draws = len(LEVELS) * len(columns)
         if budget.delta == 0:
             span = share * budget.epsilon / draws
         else:
             span = math.sqrt(4 * share / draws) / gaussian_multiplier(budget)
-        rate = Fraction(span) / max(rank_range(level, unit) for level in LEVELS)
-        return cls(columns, rate, compose([BoundedRange(span)] * draws))
+        widest = max(rank_range(level, unit) for level in LEVELS)
+        rate = Fraction(span) / (widest * Fraction(weights.largest, weights.one))
+        return cls(columns, rate, compose([BoundedRange(span)] * draws), weights)
 
     def expect_nats(self, rows: int) -> float:
         """Return how much less likely, in logarithms, points beyond so many numbers would be."""
@@ -70,13 +76,21 @@ class RangeDraws:
         return widen(np.sort(np.array(ends), axis=1))
 
     def count(self, rows: OpenRows) -> Integers:
-        """Return how many known numbers of each column lie at each grid point: private."""
+        """Return how many known numbers of each column lie at each grid point: private.
+
+        Records count once each, whatever weights they have; those of a person what their share is.
+        """
+        size = (STEPS + 1) * len(self.columns)
 
         def kernel(block: Block) -> Integers:
             shares, is_known = read_places(block.rows()[:, list(self.columns)])
             places = nearest_step((-1.0, 1.0), shares, STEPS)
             places += (STEPS + 1) * np.arange(len(self.columns))
-            return np.bincount(places[is_known], minlength=(STEPS + 1) * len(self.columns))
+            whole = self.weights.of_block(block) if self.weights.bits else None
+            if whole is None:
+                return np.bincount(places[is_known], minlength=size)
+            each = np.repeat(whole, len(self.columns)).reshape(places.shape)
+            return sum_by_place(places[is_known], each[is_known], size)
 
         return np.asarray(rows.sum(kernel)).reshape(len(self.columns), STEPS + 1)
 
@@ -85,7 +99,15 @@ class RangeDraws:
         runs = Runs.of_tally(taken, tally[taken], STEPS, level)
         if self.rate is None:
             return 2 * runs.best() / STEPS - 1
-        return 2 * float(runs.draw(self.rate / level.denominator, noise, 1)[0]) / STEPS - 1
+        rate = self.rate / (level.denominator * self.weights.one)
+        return 2 * float(runs.draw(rate, noise, 1)[0]) / STEPS - 1
+
+
+def _rank_weights(bounds: Bounds) -> WholeWeights:
+    """Return what rows count in ranks: once each, unless a person's share one weight."""
+    is_shared = isinstance(bounds.person, Share)
+    counted = bounds if is_shared else replace(bounds, max_weight=None)
+    return WholeWeights.of(counted, max(level.denominator for level in LEVELS))
 
 
 def widen(ends: Array) -> Array:

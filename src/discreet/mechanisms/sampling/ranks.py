@@ -1,4 +1,7 @@
-"""Grid points scored by ranks: how far each is from a quantile, and how far a record moves that."""
+"""Grid points scored by ranks: how far each is from a quantile, and how far a record moves that.
+
+Ranks are counted in whole weights: of a person with several rows, those of all its rows together.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet._types import Integers
+from discreet.mechanisms.sampling.whole_weights import sum_by_place
 from discreet.noise import Noise
 from discreet.privacy import Unit
 
@@ -28,10 +32,12 @@ class Runs:
     scores: Integers
 
     @classmethod
-    def of(cls, places: Integers, steps: int, level: Fraction) -> Runs:
-        """Cut the grid points 0, ..., ``steps`` where a record lies."""
-        taken, tally = np.unique(places, return_counts=True)
-        return cls.of_tally(taken, tally, steps, level)
+    def of(
+        cls, places: Integers, steps: int, level: Fraction, weights: Integers | None = None
+    ) -> Runs:
+        """Cut the grid points 0, ..., ``steps`` where a record lies; each may have a weight."""
+        taken, which = np.unique(places, return_inverse=True)
+        return cls.of_tally(taken, sum_by_place(which, weights, taken.size), steps, level)
 
     @classmethod
     def of_tally(cls, taken: Integers, tally: Integers, steps: int, level: Fraction) -> Runs:

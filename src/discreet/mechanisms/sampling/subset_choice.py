@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +23,7 @@ from discreet.geometry import LinfBall
 from discreet.mechanisms.base import labels_of, public_facts
 from discreet.mechanisms.sampling.choice import ChoicePlan
 from discreet.privacy import BoundedRange, Budget, Guarantee, NoPrivacy, Unit
-from discreet.questions import BestSubset, Bounds
+from discreet.questions import BestSubset
 
 STEPS = 2**10
 """Entries and labels are rounded to so many steps on either side of zero."""
@@ -83,12 +83,13 @@ def plan_subset(question: BestSubset, budget: Budget, unit: Unit) -> SubsetPlan:
 def _score_range(question: BestSubset, unit: Unit) -> int:
     """Bound the range of the change of scores, in their steps.
 
-    A record adds between nothing and the largest loss to every least error; a computed one is at
-    most ``GAP`` above the true one and as much again off by rounding, and is rounded to steps.
+    A record adds between nothing and the largest loss to every least error, each of a person's as
+    much; a computed one is at most ``GAP`` above the true one and as much again off by rounding,
+    and is rounded to steps.
     """
     if question.bounds.max_rows * ROUNDING > GAP:
         raise CalibrationError("too many rows for this choice; declare a smaller max_rows.")
-    losses = 2 if unit.is_replace else 1
+    losses = round(question.bounds.unit_weight) * (2 if unit.is_replace else 1)
     return losses * SCORE_STEPS + math.ceil(6 * GAP * SCORE_STEPS) + 2
 
 
@@ -96,8 +97,7 @@ def moments_of(question: BestSubset, rows: OpenRows) -> tuple[Array, Vector, flo
     """Return X'X, X'y and y'y of entries and labels in [-1, 1], a constant last: private."""
     declared = question.bounds
     reach = declared.features.reach(declared.n_features, math.inf)
-    bounds = Bounds(LinfBall(2.0 * STEPS), declared.n_features, labels=declared.labels,
-                    max_rows=declared.max_rows)  # fmt: skip
+    bounds = replace(declared, features=LinfBall(2.0 * STEPS))
 
     def round_rows(table: Any) -> Any:
         if isinstance(table, np.ndarray):

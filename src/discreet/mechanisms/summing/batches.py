@@ -1,6 +1,7 @@
 """Over which rows a sum goes: all, each by a chance of its own, or so many of them.
 
-Minibatches: full, of Poisson sampling, or of a fixed size without replacement.
+Minibatches: full, of Poisson sampling, or of a fixed size without replacement. Where persons are
+protected, it is persons that are drawn, each with all of their rows.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class PoissonBatches(Batches):
         return slope
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
-        return SampledGaussian(mu, self.rate, steps, is_replace=unit.is_replace)
+        return SampledGaussian(mu, self.rate, steps, unit.is_replace, unit.protects_persons)
 
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
         return rows.samples(self.threshold, noise, steps)
@@ -114,8 +115,9 @@ def batches_at(rate: float) -> AllRows | PoissonBatches:
 class FixedBatches(Batches):
     """So many of a public number of places, all sets of them equally likely; replace-one only.
 
-    Rows sit in the first places. Places beyond the last row are empty and add nothing, so that the
-    chance of a row is what it is accounted for, however many rows there are.
+    Rows, or persons where these are protected, sit in the first places. Places beyond the last one
+    are empty and add nothing, so that the chance of each is what it is accounted for, however many
+    there are.
     """
 
     size: int
@@ -124,11 +126,11 @@ class FixedBatches(Batches):
     @classmethod
     def of(cls, size: int, population: int, unit: Unit) -> FixedBatches:
         """Return batches of a size, or raise where they would tell how many rows there are."""
-        if not unit.rows_are_public:
+        if not (unit.rows_are_public or unit.persons_are_public):
             raise CalibrationError(
-                "batches of a fixed size tell how many rows there are, which the unit "
-                f"{unit.name!r} keeps private; use rate=..., a chance for each row, or the unit "
-                "'replace'."
+                "batches of a fixed size tell how many rows or persons there are, which the unit "
+                f"{unit.name!r} keeps private; use rate=..., a chance for each, or the unit "
+                "'replace', or 'replace_person'."
             )
         if size > population:
             raise CalibrationError(
@@ -148,7 +150,9 @@ class FixedBatches(Batches):
         return 2 * slope
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
-        return FixedBatchGaussian(mu / 2 * (1 + 1e-15), self.size, self.population, steps)
+        return FixedBatchGaussian(
+            mu / 2 * (1 + 1e-15), self.size, self.population, steps, unit.protects_persons
+        )
 
     def distance(self, max_rows: int) -> float:
         return distance_of_gaussian(4 * max_rows)  # places are drawn until enough are distinct

@@ -10,7 +10,7 @@ or, without means, of the first sum alone. ``peeling.md`` has the proof of the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.geometry import LinfBall
 from discreet.mechanisms.base import labels_of
+from discreet.mechanisms.sampling.whole_weights import WholeWeights
 from discreet.privacy import Unit
 from discreet.questions.bounds import Bounds, Interval, LabelSet
 from discreet.questions.strongest_columns import StrongestColumns
@@ -30,6 +31,9 @@ STEPS = 2**11
 
 ROWS_AT_ONCE = 2**15
 """Sums of so many products of integers below 2**12 are exact in floats."""
+
+WEIGHT_BITS = 16
+"""And times weights that are no finer."""
 
 FEW_ROWS = 2**18
 """Products of sums over so many rows fit 64 bits."""
@@ -42,7 +46,15 @@ class ColumnScores:
     question: StrongestColumns
 
     def sensitivity(self, unit: Unit) -> int:
-        """Bound how far one record moves a score; all of them may move, to either side."""
+        """Bound how far whoever is protected moves a score; all may move, to either side."""
+        return self._row_sensitivity(unit) * self._weights.largest
+
+    @cached_property
+    def _weights(self) -> WholeWeights:
+        """What rows count in whole numbers, so small that sums over a block stay exact."""
+        return WholeWeights.of(self.question.bounds, STEPS**2, finest=WEIGHT_BITS)
+
+    def _row_sensitivity(self, unit: Unit) -> int:
         low, high = self._entry_limits
         least, most = self._label_limits
         if self.question.is_centred:
@@ -95,9 +107,7 @@ class ColumnScores:
     @property
     def _rounded_bounds(self) -> Bounds:
         """Of the rows as integers; so wide that none is clipped again."""
-        declared = self.question.bounds
-        return Bounds(LinfBall(2.0 * STEPS), declared.n_features, labels=declared.labels,
-                      max_rows=declared.max_rows)  # fmt: skip
+        return replace(self.question.bounds, features=LinfBall(2.0 * STEPS))
 
     def of(self, rows: OpenRows) -> Integers:
         """Return the score of each column: private."""
@@ -120,15 +130,19 @@ class ColumnScores:
         return self._round(rows)
 
     def _kernel(self, block: Block) -> tuple[Integers, ...]:
-        """Return sums of products, of entries, and of labels, and the number of rows; exact."""
-        codes = self._code(labels_of(block))
+        """Return sums of products, of entries, and of labels, and the weight of rows; exact."""
+        codes, whole = self._code(labels_of(block)), self._weights.of_block(block)
+        count, ones = block.size, np.ones(block.size)
+        if whole is not None:
+            count, ones = int(whole.sum()), whole.astype(np.float64)
+            codes = codes * ones
         if not self.question.is_centred:
             products = block.several_sums(codes).astype(np.int64)
             nothing = np.zeros(1, dtype=np.int64)
-            return products, nothing, nothing, np.array(block.size, dtype=np.int64)
-        sums = block.several_sums(np.vstack([np.ones(block.size), codes])).astype(np.int64)
+            return products, nothing, nothing, np.array(count, dtype=np.int64)
+        sums = block.several_sums(np.vstack([ones, codes])).astype(np.int64)
         labels = codes.sum(axis=1).astype(np.int64)
-        return sums[1:], sums[0], labels, np.array(block.size, dtype=np.int64)
+        return sums[1:], sums[0], labels, np.array(count, dtype=np.int64)
 
 
 def _centre(products: Integers, entries: Integers, labels: Integers, count: int) -> Integers:

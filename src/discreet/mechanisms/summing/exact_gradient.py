@@ -16,13 +16,17 @@ that depends on other rows:
   such sums are 64-bit integers.
 
 No row adds more than L R in norm, because rows are cut towards zero and slopes clipped to L.
+
+Of a person with several rows each slope is clipped, weighed, and cut towards zero: as integers its
+slopes add up to no more than the largest one of a row that had all the weight. Rounded to the
+nearest, many small ones could be twice as much.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -62,8 +66,13 @@ class Sloped(Protocol):
 
     @property
     def lipschitz(self) -> float:
-        """The largest slope of a row, its weight included."""
+        """The largest slope of whoever is protected, weights included."""
         ...
+
+
+def bits_of_count(bounds: Bounds) -> int:
+    """Return the bits of the largest sum over all rows, over what one unit may add."""
+    return (math.ceil(bounds.most_units) - 1).bit_length()
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ class ExactSums(ABC):
     @cached_property
     def slope_bits(self) -> int:
         """How finely slopes are rounded: so that no sum overflows."""
-        count_bits = (self.problem.bounds.max_rows - 1).bit_length()
+        count_bits = bits_of_count(self.problem.bounds)
         return min(MOST_SLOPE_BITS, INTEGER_BITS - ENTRY_BITS - count_bits)
 
     @cached_property
@@ -104,13 +113,7 @@ class ExactSums(ABC):
     def bounds(self) -> Bounds:
         """Of the rows as :meth:`prepare` leaves them; so wide that none is clipped again."""
         declared = self.problem.bounds
-        return Bounds(
-            L2Ball(2.0),
-            n_features=declared.width,
-            labels=declared.labels,
-            max_weight=declared.max_weight,
-            max_rows=declared.max_rows,
-        )
+        return replace(declared, features=L2Ball(2.0), n_features=declared.width, intercept=None)
 
     def prepare(self, rows: OpenRows) -> OpenRows:
         """Return the rows divided by a power of two and cut to the grid, the intercept a column."""
@@ -155,6 +158,15 @@ class ExactGradient(ExactSums):
         slopes *= self._per_slope
         return np.rint(slopes, out=slopes)
 
+    def _cut_slopes(self, slopes: Vector, weights: Vector | None) -> Vector:
+        """Clip slopes to the bound of a row, weigh them, and cut them to whole fractions."""
+        steepest = self._steepest / self.problem.bounds.unit_weight
+        slopes = np.clip(slopes, -steepest, steepest)
+        if weights is not None:
+            slopes *= weights
+        slopes *= self._per_slope
+        return np.trunc(slopes, out=slopes)
+
     @cached_property
     def _steepest(self) -> float:
         return self.problem.lipschitz
@@ -165,12 +177,14 @@ class ExactGradient(ExactSums):
 
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
-        weights = self.cut_point(point)
+        weights, loss = self.cut_point(point), self.problem.loss
 
         def kernel(block: Block) -> Integers:
-            slopes = self.round_slopes(
-                weigh(block, self.problem.loss.slope(labels_of(block), block.margins(weights)))
-            )
+            slopes = loss.slope(labels_of(block), block.margins(weights))
+            if self.problem.bounds.has_one_row_each:
+                slopes = self.round_slopes(weigh(block, slopes))
+            else:
+                slopes = self._cut_slopes(slopes, block.weights)
             total = block.weighted_sum(slopes)
             total *= 2.0**ENTRY_BITS
             return total.astype(np.int64)

@@ -6,7 +6,9 @@ Each is computed by elementwise operations, so that it is, to the last bit, a fu
 and of the public point: differences are divided by their length, and before that by the largest if
 squares could under- or overflow. Up to 2**20 columns the length of a direction so computed exceeds
 one by less than :math:`2^{-40}`; it is shortened by twice that, and cut, towards zero, to whole
-multiples of 2**-32. So no row adds more than one in norm, and the sum of integers is exact.
+multiples of 2**-32. So no row adds more than one in norm, and the sum of integers is exact. Of a
+person with several rows each is weighed before it is cut, and all of them add no more than their
+weight.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry.norms import largest_entries, pairwise_sums
-from discreet.mechanisms.summing.exact_gradient import ExactGradient
+from discreet.mechanisms.summing.exact_gradient import ExactGradient, bits_of_count
 from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax
 from discreet.questions import Problem, Softmax, SpatialMedian
 
@@ -44,13 +46,12 @@ class ExactDirections:
 
     @property
     def _bits(self) -> int:
-        count_bits = (self.problem.bounds.max_rows - 1).bit_length()
-        return min(BITS, INTEGER_BITS - count_bits)
+        return min(BITS, INTEGER_BITS - bits_of_count(self.problem.bounds))
 
     @property
     def unit(self) -> float:
         """The gradient that one unit of :meth:`units` stands for."""
-        return math.ldexp(1.0, -self._bits)
+        return math.ldexp(self.problem.bounds.unit_weight, -self._bits)
 
     def prepare(self, rows: OpenRows) -> OpenRows:
         """Return the rows as they are."""
@@ -62,7 +63,9 @@ class ExactDirections:
 
         def kernel(block: Block) -> Integers:
             directions = _directions(point - block.rows())
-            directions *= math.ldexp(SHORTENED, self._bits)
+            if block.weights is not None:
+                directions *= block.weights[:, None]
+            directions *= math.ldexp(SHORTENED, self._bits) / self.problem.bounds.unit_weight
             total: Integers = np.trunc(directions).astype(np.int64).sum(axis=0)
             return total
 

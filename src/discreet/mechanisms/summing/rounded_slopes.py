@@ -4,13 +4,18 @@ Each entry is rounded to a whole number of at most 2**15 and each slope to one o
 itself. Coefficients are whole numbers times a public unit, so margins are exact in any order, and
 so are the sums: what a row adds to a coordinate is, to the last bit, its own, at most 2**27 in
 absolute value. Rows in memory keep their margins and slopes: after a step, only rows whose rounded
-slope has changed are added again. Rows that are streamed are summed anew.
+slope has changed are added again. Rows that are streamed, or weighed, are summed anew.
+
+Where the rows of a person share one weight each slope is clipped, weighed, and cut towards zero:
+all of them together are no larger, as integers, than the weight of the person makes the largest
+one. Where so many of a person's rows count they add up to so many times the largest one at most.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +26,6 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import PrivacyError
 from discreet.geometry import LinfBall
-from discreet.losses import Loss
 from discreet.mechanisms.base import labels_of
 from discreet.privacy import Unit
 from discreet.questions import L1Problem, SparseProblem
@@ -38,6 +42,9 @@ MOST_KEPT = 2**24
 
 ROWS_AT_ONCE = 2**15
 
+WEIGHED_BITS, MOST_WEIGHED_BITS = 46, 22
+"""Slopes that are weighed have more steps, and still sums fit 62 bits and those of a block 53."""
+
 
 @dataclass(frozen=True)
 class RoundedSlopes:
@@ -46,8 +53,18 @@ class RoundedSlopes:
     problem: L1Problem | SparseProblem
 
     def sensitivity(self, unit: Unit) -> int:
-        """Bound how far one record moves each sum; all of them may move, to either side."""
-        return ENTRY_STEPS * SLOPE_STEPS * (2 if unit.is_replace else 1)
+        """Bound how far whoever is protected moves each sum; all may move, to either side."""
+        bounds = self.problem.bounds
+        whole = self.steps * (bounds.unit_weight / bounds.row_weight) * (1 + 2.0**-40)
+        return ENTRY_STEPS * math.floor(whole) * (2 if unit.is_replace else 1)
+
+    @cached_property
+    def steps(self) -> int:
+        """The steps of the steepest row; many if rows are weighed, so that few are cut off."""
+        bounds = self.problem.bounds
+        if not bounds.has_weights:
+            return SLOPE_STEPS
+        return 1 << min(MOST_WEIGHED_BITS, WEIGHED_BITS - (bounds.max_rows - 1).bit_length())
 
     @cached_property
     def entry(self) -> float:
@@ -56,8 +73,8 @@ class RoundedSlopes:
 
     @property
     def slope(self) -> float:
-        """What one step of a slope stands for."""
-        return self.problem.lipschitz / SLOPE_STEPS
+        """What one step of a slope stands for, its weight included."""
+        return self.problem.lipschitz * self.problem.bounds.row_weight / self.steps
 
     def round_rows(self, rows: Any) -> Any:
         """Return whole numbers in the place of entries, each by itself; zero stays zero."""
@@ -72,23 +89,30 @@ class RoundedSlopes:
         np.rint(steps, out=steps)
         return np.clip(steps, -ENTRY_STEPS, ENTRY_STEPS, out=steps)
 
-    def round_slopes(self, labels: Vector, margins: Vector) -> Vector:
+    def round_slopes(
+        self, labels: Vector, margins: Vector, weights: Vector | None = None
+    ) -> Vector:
         """Return the slope of each row at its margin, clipped and rounded to a whole number."""
-        loss: Loss = self.problem.loss
+        loss, bounds = self.problem.loss, self.problem.bounds
         steps = loss.slope(labels, margins) / self.slope
-        steps = np.rint(steps, out=steps)
-        return np.clip(steps, -SLOPE_STEPS, SLOPE_STEPS, out=steps)
+        if weights is None:
+            steps = np.rint(steps, out=steps)
+            return np.clip(steps, -self.steps, self.steps, out=steps)
+        most = self.steps / bounds.row_weight
+        np.clip(steps, -most, most, out=steps)
+        steps *= weights
+        return np.trunc(steps, out=steps)
 
     @property
     def bounds(self) -> Bounds:
         """Of the rows as integers, the constant a column; so wide that none is clipped again."""
-        declared = self.problem.bounds
-        return Bounds(LinfBall(2.0 * ENTRY_STEPS), declared.width, labels=declared.labels,
-                      max_rows=declared.max_rows)  # fmt: skip
+        declared, wide = self.problem.bounds, LinfBall(2.0 * ENTRY_STEPS)
+        return replace(declared, features=wide, n_features=declared.width, intercept=None)
 
     def of(self, rows: OpenRows) -> SlopeSums:
         """Return the sums at coefficients that are zero; they follow as coefficients change."""
-        if rows.is_streamed or rows.count > MOST_KEPT:
+        is_weighed = self.problem.bounds.has_weights
+        if is_weighed or rows.is_streamed or rows.count > MOST_KEPT:
             return StreamedSums(self, rows.transform(self.round_rows, self.bounds))
         table, labels = rows.gather()
         if labels is None:
@@ -131,9 +155,8 @@ class StreamedSums(SlopeSums):
 
         def kernel(block: Block) -> Integers:
             margins = block.margins(point) * size
-            return block.weighted_sum(rounding.round_slopes(labels_of(block), margins)).astype(
-                np.int64
-            )
+            slopes = rounding.round_slopes(labels_of(block), margins, block.weights)
+            return block.weighted_sum(slopes).astype(np.int64)
 
         return np.asarray(self._rows.sum(kernel, block_rows=ROWS_AT_ONCE))
 

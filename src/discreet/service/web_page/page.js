@@ -5,6 +5,11 @@ const SVG = "http://www.w3.org/2000/svg";
 const WORDS = {
   released: "released", open: "open", frozen: "frozen", exhausted: "exhausted", up: "up",
 };
+const NEIGHBOURS = {
+  add_remove: "one record more or fewer", replace: "one record replaced",
+  add_remove_person: "all records of one person more or fewer",
+  replace_person: "all records of one person replaced",
+};
 const find = (id) => document.getElementById(id);
 let key = "";
 let model = { columns: [], classes: [], kind: "model", needs_key: true };
@@ -53,7 +58,7 @@ function showPromise(said) {
   const pairs = [
     ["epsilon", said.epsilon === null ? "none" : inDigits(said.epsilon)],
     ["delta", said.delta === 0 ? "0" : Number(said.delta).toExponential()],
-    ["neighbours", { add_remove: "one record more or fewer", replace: "one record replaced" }[said.unit] ?? said.unit],
+    ["neighbours", NEIGHBOURS[said.unit] ?? said.unit],
   ];
   find("numbers").replaceChildren(...pairs.map(([name, value]) => {
     const pair = make("div", null);
