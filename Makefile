@@ -77,7 +77,7 @@ package: $(READY)
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/utility.py
-	$(BIN)/python benchmarks/additive.py
+	$(BIN)/python benchmarks/additive.py --ways
 
 budgets: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'

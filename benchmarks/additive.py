@@ -3,7 +3,8 @@
 Run with ``make utility`` beside a folder of data sets (``--data``; by default
 ``../shared/data``). At most 20,000 rows to learn from and 10,000 for testing; delta is the power of
 ten below one over the rows squared, a record is added or removed, noise is that of rehearsals.
-``--widths 3 10`` declares ranges so many times as wide. Nothing of ours is tuned.
+``--widths 3 10`` declares ranges so many times as wide; ``--ways`` measures replaced records,
+weights (a half or one, by coin), no delta and several classes. Nothing of ours is tuned.
 ``make peers-ebm`` measures the peer, whose figures are those of its better setting on the test
 part. ``--resume`` goes on after a run that was stopped, ``--report`` only prints what is there, and
 ``--page`` puts it into a page.
@@ -18,13 +19,16 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import several_classes
 from cells import OUTPUT, Cell, Cells, Measured
 from comparison import insert
-from probability_scores import score_chances
+from probability_scores import score_chances, score_model
 from sklearn.metrics import r2_score
 
 import tables
@@ -39,6 +43,16 @@ TABLES = CLASSES + tables.NUMBERS
 MOST_ROWS, MOST_TESTED = 20_000, 10_000
 SMALL, MORE = 6_000, 4
 """Tables of fewer rows are fitted so many times as often."""
+
+KINDS = ("Linear", "Additive")
+WAYS = ("replace", "weights", "pure")
+WORDS_OF_WAYS = {
+    "replace": "a record replaced", "weights": "weights", "pure": "no delta",
+    "several": "several classes",
+}  # fmt: skip
+WAYS_MEASURED = ("adult", "credit_default", "elec2", "bank", "california_housing", "diamonds")
+SEVERAL = ("covtype", "wine, quality", "diamonds, cut", "california, ocean", "abalone, rings")
+WAYS_EPSILONS = (0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,20 +108,44 @@ def score(model: Any, table: Table) -> list[float]:
     return [scores.auc, scores.log_loss]
 
 
-def fit_ours(kind: str, table: Table, epsilon: float, seed: int) -> list[float]:
+def fit_ours(kind: str, table: Table, epsilon: float, seed: int, way: str = "") -> list[float]:
     """Fit one of our models with its defaults; return its scores and processor seconds."""
     import discreet
 
     told: dict[str, Any] = (
         {"classes": [False, True]} if table.interval is None else {"target_range": table.interval}
     )
+    if way == "replace":
+        told["unit"] = "replace"
+    weights = None
+    if way == "weights":
+        told["max_weight"] = 1.0
+        weights = np.random.default_rng(seed).choice([0.5, 1.0], size=len(table.y))
     suffix = "Classifier" if table.interval is None else "Regressor"
     model = getattr(discreet, kind + suffix)(
-        epsilon, table.delta, columns=table.columns, rehearsal=seed, **told
+        epsilon,
+        0.0 if way == "pure" else table.delta,
+        columns=table.columns,
+        rehearsal=seed,
+        **told,
     )
     start = time.process_time()
-    model.fit(table.train, table.y)
+    model.fit(table.train, table.y, sample_weight=weights)
     return [*score(model, table), time.process_time() - start]
+
+
+def fit_several(kind: str, name: str, folder: Path, epsilon: float, seed: int) -> list[float]:
+    """Fit three classes or more; return accuracy, AUC, log loss, Brier score and seconds."""
+    import discreet
+
+    table = several_classes.load(name, folder).cap(MOST_ROWS, MOST_TESTED)
+    model = getattr(discreet, kind + "Classifier")(
+        epsilon, 1e-9, columns=table.columns, classes=np.unique(table.y), rehearsal=seed
+    )
+    start = time.process_time()
+    model.fit(table.part(table.train), table.y[table.train])
+    seconds = time.process_time() - start
+    return [*score_model(model, table.part(table.test), table.y[table.test]), seconds]
 
 
 def measure(name: str, folder: Path, cells: Cells, fits: int, width: float) -> None:
@@ -123,12 +161,26 @@ def measure(name: str, folder: Path, cells: Cells, fits: int, width: float) -> N
         print(f"{name} x {width:g} at {epsilon:g}: linear, additive {', '.join(said)}", flush=True)
 
 
+def measure_ways(folder: Path, cells: Cells, fits: int) -> None:
+    """Fit both of ours in every other way, and tables of several classes."""
+    for name in WAYS_MEASURED:
+        table = load(folder / name)
+        for way, epsilon, kind in product(WAYS, WAYS_EPSILONS, KINDS):
+            fit = partial(fit_ours, kind, table, epsilon, way=way)
+            found = cells.fill(Cell(name, kind, epsilon, way), fits, fit)
+            print(f"{name}, {way} at {epsilon:g}: {kind} {found[:, 0].mean():.4f}", flush=True)
+    for name, epsilon, kind in product(SEVERAL, WAYS_EPSILONS, KINDS):
+        fit = partial(fit_several, kind, name, folder, epsilon)
+        found = cells.fill(Cell(name, kind, epsilon, "several"), fits, fit)
+        print(f"{name} at {epsilon:g}: {kind} {found[:, 0].mean():.4f}", flush=True)
+
+
 def page(cells: Cells, peers: dict[str, Any], folder: Path) -> str:
     """Return what was measured as Markdown."""
     lines = [*_scores(cells, peers, folder, CLASSES, 0, "AUC"), ""]
     lines += [*_scores(cells, peers, folder, CLASSES, 1, "log loss"), ""]
     lines += [*_scores(cells, peers, folder, tables.NUMBERS, 0, "R2"), ""]
-    return "\n".join([*lines, *_widths(cells)]) + "\n"
+    return "\n".join([*lines, *_widths(cells), "", *_ways(cells)]) + "\n"
 
 
 def _scores(
@@ -173,11 +225,29 @@ def _widths(cells: Cells) -> Iterator[str]:
                 yield f"| {name}, {epsilon:g} | {' | '.join(said)} |"
 
 
+def _ways(cells: Cells) -> Iterator[str]:
+    yield "**Other ways** (AUC, R2, or accuracy of several classes: linear / additive ± error)\n"
+    yield f"| table, way | {' | '.join(f'{epsilon:g}' for epsilon in WAYS_EPSILONS)} |"
+    yield "|---" * (1 + len(WAYS_EPSILONS)) + "|"
+    several = [(name, "several") for name in SEVERAL]
+    for name, way in [*product(WAYS_MEASURED, WAYS), *several]:
+        said = []
+        for epsilon in WAYS_EPSILONS:
+            found = [cells.found.get(Cell(name, kind, epsilon, way)) for kind in KINDS]
+            if not all(found):
+                break
+            linear, ours = (Measured.of(fit[0] for fit in one) for one in found)
+            said.append(f"{linear.mean:.3f} / **{ours.mean:.3f}** ± {ours.error:.3f}")
+        else:
+            yield f"| {name}, {WORDS_OF_WAYS[way]} | {' | '.join(said)} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
     parser.add_argument("--fits", type=int, default=4)
     parser.add_argument("--widths", type=float, nargs="*", default=[1.0])
+    parser.add_argument("--ways", action="store_true", help="replaced records, weights and so on")
     parser.add_argument("--only", nargs="*", help="some of the tables")
     parser.add_argument("--results", type=Path, default=OUTPUT / "additive.jsonl")
     parser.add_argument("--resume", action="store_true", help="keep the cells that are there")
@@ -192,6 +262,8 @@ def main() -> None:
         for name in options.only or TABLES:
             if (options.data / name).is_dir():
                 measure(name, options.data, cells, options.fits, width)
+    if options.ways and not options.report:
+        measure_ways(options.data, cells, options.fits)
     file = HERE / "peers" / "ebm.json"
     told = page(cells, json.loads(file.read_text()) if file.exists() else {}, options.data)
     print("\n" + told)

@@ -15,8 +15,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import csv, dataset, parquet
+from sklearn.base import RegressorMixin, clone
 
-from discreet import LinearClassifier, artifact
+from discreet import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    LinearClassifier,
+    LinearRegressor,
+    artifact,
+)
 from discreet.preprocessing import columns
 from support.doors import COLUMNS, DOORS, SCHEMA, at_the_gate, examine
 from support.place import run
@@ -166,3 +173,39 @@ def test_labels_are_the_same_in_every_container():
     expected = at_the_gate(fit_of(TABLE)).rows
     seen = {name: at_the_gate(fit_of(TABLE, make(LABELS))) for name, make in CONTAINERS.items()}
     assert {name for name, outcome in seen.items() if outcome.rows != expected} == set()
+
+
+def _many_rows(count=20_000):
+    """A table of several blocks, with gaps."""
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": generator.uniform(18, 100, count)})
+    frame["dose"] = np.where(generator.random(count) < 0.1, np.nan, generator.normal(size=count))
+    frame["town"] = generator.choice(["a", "b", "c c", "elsewhere"], count)
+    chance = 1 / (1 + np.exp(-(abs(frame.age - 50) / 20 - frame.dose.fillna(1.0))))
+    frame["y"] = np.where(generator.random(count) < chance, "yes", "no")
+    frame["cost"] = frame.age + 5 * frame.dose.fillna(1.0)
+    return frame
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
+@pytest.mark.parametrize(
+    "kind", [AdditiveClassifier, AdditiveRegressor, LinearClassifier, LinearRegressor]
+)
+def test_rows_of_many_blocks_that_are_held_give_the_same_bits_through_every_door(kind, tmp_path):
+    frame = _many_rows()
+    declared = {"age": (18, 100), "dose": (-3, 3), "town": ["a", "b", "c c"]}
+    is_number = issubclass(kind, RegressorMixin)
+    target = "cost" if is_number else "y"
+    said = {"target_range": (0, 120)} if is_number else {"classes": ["no", "yes"]}
+    model = kind(1.0, 1e-6, columns=declared, rehearsal=3, **said)
+    expected = np.asarray(clone(model).fit(frame[list(declared)], frame[target]).release_.value)
+    (tmp_path / "rows").mkdir()
+    for number, rows in enumerate(np.split(np.arange(len(frame)), [333, 9000, 9001])):
+        frame.iloc[rows].to_parquet(tmp_path / "rows" / f"{number}.parquet")
+    frame.to_parquet(tmp_path / "one.parquet", row_group_size=700)
+    doors = {"file": tmp_path / "one.parquet", "folder": tmp_path / "rows"}
+    if kind is not LinearRegressor:  # whose rows have no second stage, so partitions are summed
+        doors["Dask"] = dd.from_pandas(frame, npartitions=3)
+    for name, door in doors.items():
+        found = np.asarray(clone(model).fit(door, target=target).release_.value)
+        np.testing.assert_array_equal(found, expected, err_msg=name)

@@ -137,10 +137,12 @@ def test_onnx_holds_the_declared_columns(model, delta, tmp_path):
 @pytest.mark.parametrize("interactions", [False, True], ids=["single", "pairs"])
 @pytest.mark.parametrize("kind", [AdditiveClassifier, AdditiveRegressor])
 def test_onnx_looks_the_shapes_of_columns_up(kind, interactions, tmp_path):
-    columns = COLUMNS | {"height": Numeric(-1, 2)}
+    columns = COLUMNS | {"height": Numeric(-1, 2), "stays": Numeric(-3, 8, whole=True)}
     rng = np.random.default_rng(0)
     frame = FRAME.assign(height=rng.uniform(-2, 3, size=200))
     frame.loc[:5, "height"] = [np.nan, np.inf, -np.inf, 2.0, -1.0, -1 + 3 * 77 / 256]
+    frame["stays"] = rng.integers(-4, 10, size=200) + rng.choice([0.0, 0.5, -0.49], size=200)
+    frame.loc[:5, "stays"] = [np.nan, np.inf, -np.inf, -2.5, np.nextafter(2.5, 0), 2.5]
     target = TWO if kind is AdditiveClassifier else SIGNAL
     model = declare(kind, epsilon=5.0, columns=columns, interactions=interactions)
     copies = 20 if interactions else 1  # of 200 rows pairs cannot be told

@@ -41,6 +41,7 @@ def small_pieces(monkeypatch, tmp_path):
     # A file that an earlier test left to the garbage collector wants its share of the disk, too.
     monkeypatch.setattr(spilling, "_FLOORS", weakref.WeakKeyDictionary())
     monkeypatch.setattr(streaming, "PIECE_NUMBERS", 1)
+    monkeypatch.setattr(streaming, "REMADE_BYTES", 0)
     monkeypatch.setattr(streaming, "rows_of_width", lambda width: 64)
     monkeypatch.setattr(reading, "BATCH_NUMBERS", 1)
     temporary = tmp_path / "temporary"

@@ -50,7 +50,7 @@ def test_functions_are_centred_and_orthonormal_under_the_marginal(terms):
     shares = np.random.default_rng(terms).gamma(0.5, size=257)
     shares[-1] = 0
     found = ColumnShares(shares / shares.sum(), False)
-    (table,) = tables_of_numbers([found], terms)
+    (table,) = tables_of_numbers([found], terms, 256)
     unit = table.entries[:-1] / np.sqrt(table.variances)
     assert unit.shape[1] <= terms
     inside = np.abs(unit).max(axis=0) < 6  # those that were cut off are not orthonormal
@@ -64,14 +64,14 @@ def test_functions_are_centred_and_orthonormal_under_the_marginal(terms):
 def test_few_values_have_as_many_functions_less_one(values):
     shares = np.zeros(257)
     shares[np.linspace(0, 255, values).astype(int)] = 1 / values
-    (table,) = tables_of_numbers([ColumnShares(shares, False)], 8)
+    (table,) = tables_of_numbers([ColumnShares(shares, False)], 8, 256)
     assert table.entries.shape[1] == values - 1
 
 
 def test_missing_values_have_a_feature_if_they_stand_out():
     shares = np.full(257, 0.8 / 256)
     shares[-1] = 0.2
-    (table,) = tables_of_numbers([ColumnShares(shares, True)], 2)
+    (table,) = tables_of_numbers([ColumnShares(shares, True)], 2, 256)
     assert table.entries[-1].tolist() == [0, 0, pytest.approx(0.8)]
     assert table.entries[3, -1] == pytest.approx(-0.2)
 

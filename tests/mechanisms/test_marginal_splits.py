@@ -19,7 +19,7 @@ from discreet.mechanisms.summing.dyadic_splits import (
     shares_of_levels,
     split_counts,
 )
-from discreet.mechanisms.summing.released_marginals import join_splits
+from discreet.mechanisms.summing.released_marginals import join_splits, read_marginals
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne
 from discreet.questions import CellCounts, Marginals
@@ -32,6 +32,7 @@ SMALL = [
     Marginals((None, 2), CLASSES, depth=2),
     Marginals((2, 1), CLASSES),
     Marginals((None,), TARGET, depth=1),
+    Marginals((None, 2), CLASSES, depth=3, whole=[(0, 3)]),
     Marginals((None, 2, 1), depth=2, by=1),
 ]
 
@@ -155,6 +156,37 @@ def test_the_cell_of_a_number_is_where_it_stands_among_the_edges(low, high, dept
     values = np.concatenate([np.random.default_rng(0).uniform(low, high, 1000), edges, *beside])
     expected = np.searchsorted(edges, np.clip(values, low, high), side="right")
     np.testing.assert_array_equal(place_numbers(values, low, high, depth), expected)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 11, 100, 255, 256])
+def test_whole_numbers_have_leaves_of_their_own_and_their_counts_come_back(count):
+    question = Marginals((None, None), whole=[(1, count)], max_rows=10**6)
+    layout = SplitLayout(question)
+    assert np.unique(layout.leaves[1]).size == count
+    assert layout.leaves[0].tolist() == list(range(256))
+    counts = np.random.default_rng(0).integers(0, 50, size=count)
+    total, others = counts.sum(), np.zeros(257, dtype=np.int64)
+    others[3] = total
+    exact = layout.split(np.concatenate([others, counts, [0], [total]])).astype(float)
+    read = read_marginals(layout, exact, np.zeros(9)).columns[1]
+    np.testing.assert_allclose(read.known, counts / total, atol=1e-9)
+
+
+def test_where_noise_dominates_all_whole_numbers_have_the_same_share():
+    question = Marginals((None,), whole=[(0, 5)], max_rows=10**6)
+    layout = SplitLayout(question)
+    released = np.zeros(layout.kinds.size)
+    released[-1] = 1000.0
+    shares = read_marginals(layout, released, np.full(9, 1e9)).columns[0].known
+    np.testing.assert_allclose(shares, 1 / 5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "whole", [[(0, 1)], [(0, 9)], [(1, 3)], [(2, 3)], [(0, 3), (0, 3)], [(-2, 3)]], ids=str
+)
+def test_whole_numbers_that_do_not_fit_are_refused(whole):
+    with pytest.raises(InputError):
+        Marginals((None, 2), depth=3, whole=whole)
 
 
 def test_integers_of_a_range_below_256_have_cells_of_their_own():

@@ -40,6 +40,8 @@ def columns(draw):
             fill = draw(some.none() | some.just(low))
             if draw(some.booleans()):
                 return Numeric(None, None, fill, public_bounds=ends)
+            if draw(some.booleans()):
+                return Numeric(*map(round, ends), whole=True)
             return Numeric(*ends, fill)
         case 1:
             return Category(draw(LEVELS))
@@ -274,7 +276,7 @@ def test_a_spreadsheet_says_what_a_toml_file_does():
         ("18,100", "18,", "line 2: a range needs lowest and highest"),
         ("18,100", "18,old", "line 2: highest must be a number"),
         ("18,100", "100,18", r"\[columns.age\] range must be \[lowest, highest\]"),
-        ("use,number", "use,text", "line 2: type must be number or category"),
+        ("use,number", "use,text", "line 2: type must be number, whole or category"),
         ("surgery; medicine", "surgery", "at least two levels"),
         ("epsilon,setting", "epslion,setting", "line 8: a setting must be one of"),
         ("18,100,,", "18,100,,a; b", "line 2: values are for categories"),

@@ -205,6 +205,7 @@ QUESTION_EXAMPLES = {
     Marginals: [
         Marginals([None, 3]),
         Marginals([None], Interval(0, 1), depth=2),
+        Marginals([3, None], whole=[(1, 10)]),
         Marginals([None, 3], by=1),
     ],
     FollowingCounts: [FollowingCounts(), FollowingCounts(4, (), has_halves=False, most_bins=2)],

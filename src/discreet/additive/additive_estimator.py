@@ -118,7 +118,7 @@ class AdditiveEstimator(PrivateEstimator):
             read_directions(self.monotone, list(self.columns), features.columns)
 
     def feature_map(self) -> CellFeatures:
-        return CellFeatures({} if self.columns is None else self.columns)
+        return CellFeatures({} if self.columns is None else self.columns, keeps_whole=True)
 
     @property
     def column_names(self) -> list[str]:
@@ -138,7 +138,12 @@ class AdditiveEstimator(PrivateEstimator):
         target, features = fit.need_target(), cast(CellFeatures, fit.features)
         directions = read_directions(self.monotone, self.column_names, features.columns)
         task = AdditiveTask(
-            Marginals(features.levels, self._labels(target), max_rows=fit.shape.max_rows),
+            Marginals(
+                features.levels,
+                self._labels(target),
+                max_rows=fit.shape.max_rows,
+                whole=features.whole,
+            ),
             self.objective.planned,
             fit.budget,
             fit.unit,

@@ -1,5 +1,7 @@
 """Declared columns as cells: of a number the part of its range that it is in, of a level itself.
 
+A column of at most 256 whole numbers has a cell for each of them.
+
 Each cell is a function of its value alone, to the last bit.
 """
 
@@ -34,12 +36,14 @@ DEPTH = 8
 class CellFeatures(FeatureMap):
     """One whole number for each declared column: the cell that its value is in.
 
-    The last cell of a column is that of missing numbers, or of anything but a declared level.
+    The last cell of a column is that of missing numbers, or of anything but a declared level. If it
+    ``keeps_whole`` numbers apart, columns of at most 256 of them have a cell for each.
     """
 
     given: Declared
     constant: float = 0.0
     depth: int = DEPTH
+    keeps_whole: bool = False
 
     def __post_init__(self) -> None:
         if self._declared.sought is not None:
@@ -71,17 +75,30 @@ class CellFeatures(FeatureMap):
         )
 
     @property
+    def whole(self) -> tuple[tuple[int, int], ...]:
+        """Which columns have a cell for each whole number, and how many."""
+        if not self.keeps_whole:
+            return ()
+        counts = enumerate(map(count_whole, self.columns))
+        return tuple((place, count) for place, count in counts if count is not None)
+
+    @property
     def ends(self) -> Integers:
         """Where the cells of each column end, if those of all columns stand one after another."""
-        return np.cumsum(Marginals(self.levels).cells)
+        return np.cumsum(self._marginals.cells)
 
     @property
     def region(self) -> ConvexSet:  # type: ignore[override]
-        return Marginals(self.levels, depth=self.depth).bounds.features
+        return self._marginals.bounds.features
+
+    @cached_property
+    def _marginals(self) -> Marginals:
+        return Marginals(self.levels, depth=self.depth, whole=self.whole)
 
     @property
     def facts(self) -> tuple[Fact, ...]:  # type: ignore[override]
-        cells = f"the cell of each value: {2**self.depth:,} for numbers, one for each level"
+        each = "whole number or level" if self.whole else "level"
+        cells = f"the cell of each value: {2**self.depth:,} for numbers, one for each {each}"
         told = tuple(fact for fact in self._declared.facts if fact.what != "features")
         return (*told, Fact("features", cells, Origin.CHOSEN))
 
@@ -102,12 +119,12 @@ class CellFeatures(FeatureMap):
         return Accepted(
             (count, len(self.columns)),
             False,
-            lambda: read_cells(scaler, self.columns, held, self.depth),
+            lambda: self._read(scaler, held),
         )
 
     def find(self, model: Any, table: OpenedTable) -> Columns:
         found = self._declared.find(model, table)
-        encode = partial(read_cells, self._declared.scaler, self.columns, depth=self.depth)
+        encode = partial(self._read, self._declared.scaler)
         return Columns(found.wanted, encode, len(self.columns), False)
 
     def find_again(self, model: Any) -> tuple[Wanted, ...]:
@@ -121,7 +138,15 @@ class CellFeatures(FeatureMap):
 
     def cells(self, model: Any, X: Any) -> Integers:
         """Return the cell of each value of a table that is like the one of the fit."""
-        return read_cells(self._declared.scaler_of(model), self.columns, X).astype(np.int64)
+        return self._read(self._declared.scaler_of(model), X).astype(np.int64)
+
+    def _read(self, scaler: BoundedScaler, X: Any) -> Array:
+        """Return the cell of each value, as numbers."""
+        listed = scaler.read_columns(X)
+        cells = np.empty((_count(listed[0]), len(self.columns)), order="F")  # read by column
+        for target, column, values in zip(cells.T, self.columns, listed, strict=True):
+            target[:] = place(column, values, self.depth, keeps_whole=self.keeps_whole)
+        return cells
 
     def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
         cells = self.cells(model, X)
@@ -141,22 +166,17 @@ class CellFeatures(FeatureMap):
         return np.split(np.atleast_2d(model.cell_values_), self.ends[:-1], axis=1)
 
 
-def read_cells(scaler: BoundedScaler, columns: list[Column], X: Any, depth: int = DEPTH) -> Array:
-    """Return the cell of each value, as numbers."""
-    listed = scaler.read_columns(X)
-    cells = np.empty((_count(listed[0]), len(columns)), order="F")  # they are read by column
-    for target, column, values in zip(cells.T, columns, listed, strict=True):
-        target[:] = place(column, values, depth)
-    return cells
-
-
-def place(column: Column, values: Cells, depth: int = DEPTH) -> Integers:
+def place(
+    column: Column, values: Cells, depth: int = DEPTH, *, keeps_whole: bool = True
+) -> Integers:
     """Return the cell of each value of a column.
 
     Examples
     --------
     >>> place(Numeric(0, 256), np.array([0.0, 1.0, 255.9, 256.0, np.inf, np.nan])).tolist()
     [0, 1, 255, 255, 255, 256]
+    >>> place(Numeric(1, 5, whole=True), np.array([1.0, 2.4, 2.5, 9.0, np.nan])).tolist()
+    [0, 1, 2, 4, 5]
     >>> place(Category(["no", "yes"]), np.array(["yes", "maybe"])).tolist()
     [1, 2]
     """
@@ -168,12 +188,38 @@ def place(column: Column, values: Cells, depth: int = DEPTH) -> Integers:
     numbers = read_numbers(values)
     if column.fill is not None:
         numbers = np.where(np.isfinite(numbers), numbers, column.fill)
-    return place_numbers(numbers, column.low, column.high, depth)
+    count = count_whole(column) if keeps_whole else None
+    if count is None:
+        return place_numbers(numbers, column.low, column.high, depth)
+    is_missing = np.isnan(numbers)
+    inside = np.clip(np.where(is_missing, column.low, numbers), column.low, column.high)
+    below = np.floor(inside)
+    nearest = below + (inside - below >= 0.5) - column.low
+    return np.where(is_missing, count, nearest).astype(np.int64)
+
+
+def count_whole(column: Column) -> int | None:
+    """Return how many whole numbers have a cell each; None where cells are parts of a range.
+
+    Examples
+    --------
+    >>> count_whole(Numeric(18, 100, whole=True)), count_whole(Numeric(0, 256, whole=True))
+    (83, None)
+    """
+    if not (isinstance(column, Numeric) and column.whole):
+        return None
+    count = int(column.high - column.low) + 1
+    return count if count <= 2**DEPTH else None
 
 
 def edges_of(column: Numeric) -> Vector:
-    """Return where the cells of a column of numbers begin and end, its range included."""
-    return np.concatenate([[column.low], even_edges(column.low, column.high, DEPTH), [column.high]])
+    """Return where the cells of a column of numbers begin and end, its range included.
+
+    Those of whole numbers meet half way between them.
+    """
+    low, high, count = column.low, column.high, count_whole(column)
+    inner = even_edges(low, high, DEPTH) if count is None else low + np.arange(count - 1) + 0.5
+    return np.concatenate([[low], inner, [high]])
 
 
 def _count(cells: Any) -> int:

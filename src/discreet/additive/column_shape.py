@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Booleans, Json, Vector
-from discreet.additive.cell_features import edges_of
+from discreet.additive.cell_features import count_whole, edges_of
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
 
@@ -37,7 +37,7 @@ class ColumnShape:
     column
         What is declared.
     values
-        What is added by each cell, or by each level.
+        What is added by each cell, by each whole number, or by each level.
     missing
         What is added where a number is missing, or by anything but a declared level.
     shares
@@ -62,10 +62,33 @@ class ColumnShape:
 
     @property
     def edges(self) -> Vector:
-        """Where cells of a column of numbers begin and end, in its own units."""
+        """Where cells of a column of numbers begin and end, in its own units.
+
+        Those of whole numbers meet half way between them.
+        """
         if not isinstance(self.column, Numeric):
             raise InputError("the cells of a category have no edges; see its levels.")
         return edges_of(self.column)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each cell is one whole number."""
+        return count_whole(self.column) is not None
+
+    @property
+    def middles(self) -> Vector:
+        """What number stands for each cell of a column of numbers: a whole one, or its middle."""
+        edges = self.edges
+        if isinstance(self.column, Numeric) and self.is_whole:
+            return self.column.low + np.arange(edges.size - 1.0)
+        return np.asarray((edges[:-1] + edges[1:]) / 2)
+
+    @property
+    def drawn_edges(self) -> Vector:
+        """Where cells begin and end in a picture: those of whole numbers are all of one width."""
+        return (
+            np.append(self.middles - 0.5, self.middles[-1] + 0.5) if self.is_whole else self.edges
+        )
 
     @property
     def levels(self) -> tuple[str | float, ...]:
@@ -93,11 +116,11 @@ class ColumnShape:
         return float(found) if found.ndim == 0 else found
 
     def to_json(self) -> Json:
-        """Return the shape for a card: of numbers in at most 64 parts of the range."""
+        """Return the shape for a card: numbers are in 64 parts of the range, or whole."""
         if self.values.ndim > 1:
             raise InputError("a card draws one curve for each column, not one for each class.")
         values, shares = self.values, self.shares[:-1]
-        if isinstance(self.column, Numeric):
+        if isinstance(self.column, Numeric) and not self.is_whole:
             parts = (DRAWN_PARTS, -1)
             weights = (shares + np.finfo(float).tiny).reshape(parts)
             values = (values.reshape(parts) * weights).sum(axis=1) / weights.sum(axis=1)
@@ -105,7 +128,8 @@ class ColumnShape:
         is_category = isinstance(self.column, Category)
         return {
             "importance": self.importance,
-            "ends": None if is_category else [float(self.edges[0]), float(self.edges[-1])],
+            "ends": None if is_category else self.drawn_edges[[0, -1]].tolist(),
+            "is_whole": self.is_whole,
             "levels": [str(level) for level in self.levels] if is_category else None,
             "values": [float(f"{value:.4g}") for value in values.tolist()],
             "shares": [float(f"{min(share, 1.0):.3g}") for share in shares.tolist()],
@@ -131,4 +155,4 @@ class ColumnShape:
     def _name_of(self, cell: int) -> str:
         if isinstance(self.column, Category):
             return str(self.levels[cell])
-        return f"{(self.edges[cell] + self.edges[cell + 1]) / 2:.4g}"
+        return f"{self.middles[cell]:.{10 if self.is_whole else 4}g}"

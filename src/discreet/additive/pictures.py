@@ -100,15 +100,16 @@ def _list_signed(values: Any) -> str:
 
 
 def _draw_numbers(axes: Any, shape: ColumnShape) -> None:
-    edges, known = shape.edges, _close_gaps(shape.has_data)
+    edges, middles = shape.drawn_edges, shape.middles
+    known = shape.has_data if shape.is_whole else _close_gaps(shape.has_data)
     for begin, end in _stretches(~known):
         axes.axvspan(edges[begin], edges[end], color=GROUND, lw=0, zorder=0)
     below = _marginal_axes(axes, shape)
     below.stairs(np.sqrt(shape.shares[:-1]), edges, fill=True, color=MARGINAL)
-    middles = (edges[:-1] + edges[1:]) / 2
     for place, line in enumerate(np.atleast_2d(shape.values)):
         colour = COLOUR if shape.values.ndim == 1 else f"C{place}"
-        axes.plot(middles, np.where(known, line, np.nan), color=colour, lw=1.8, zorder=3)
+        dot = "." if shape.is_whole and middles.size <= MOST_LEVELS else ""
+        axes.plot(middles, np.where(known, line, np.nan), dot + "-", color=colour, lw=1.8, zorder=3)
         axes.plot(middles, line, color=colour, lw=0.7, ls=":", zorder=2, label="_unknown")
         if shape.band is not None:
             band = np.atleast_2d(shape.band)[place]

@@ -15,7 +15,7 @@ _UNITS: tuple[type[Any], ...] = (AddRemoveOne, ReplaceOne, ZeroOutOne)
 _CODEC = ValueCodec(
     (*SETS, *KERNELS, *LOSSES, Category, Numeric, *_UNITS),
     "an artifact",
-    unsaid=(("public_bounds", None),),
+    unsaid=(("public_bounds", None), ("whole", False)),
 )
 
 VALUES = _CODEC.values

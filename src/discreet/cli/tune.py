@@ -166,7 +166,7 @@ def _with_ranges(listed: Any, columns: dict[str, Column]) -> list[dict[str, Colu
             raise InputError(f"ranges.{name} must be a list of ranges, each of two numbers.")
 
     def narrow(column: Any, low: Any, high: Any) -> Numeric:
-        return Numeric(low, high, fill=column.fill)
+        return Numeric(low, high, fill=column.fill, whole=column.whole)
 
     return [
         columns

@@ -177,8 +177,13 @@ def bring_inside(block: Array, unknown: Booleans | None, bounds: Bounds) -> Arra
 
 
 def rows_of_width(width: int) -> int:
-    """Return how many rows of this width a block should have."""
-    return int(np.clip(BLOCK_NUMBERS // width, FEWEST_ROWS, MOST_ROWS))
+    """Return how many rows of this width a block should have.
+
+    A power of two: blocks of wide rows then begin where those of narrow ones, and pieces, do, so
+    that sums are the same whichever way rows came.
+    """
+    fitting = max(BLOCK_NUMBERS // width, 1)
+    return int(np.clip(2 ** (fitting.bit_length() - 1), FEWEST_ROWS, MOST_ROWS))
 
 
 def check_shape(shape: tuple[int, ...], bounds: Bounds, *, may_be_empty: bool = False) -> None:

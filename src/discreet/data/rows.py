@@ -272,8 +272,13 @@ class OpenRows(Sealed):
 
     @property
     def is_streamed(self) -> bool:
-        """Whether every pass reads the rows again, so that passes are dear."""
+        """Whether rows come in pieces, because they may not fit into memory."""
         return self._prepared.is_streamed
+
+    @property
+    def is_reread(self) -> bool:
+        """Whether every pass reads the rows again, so that passes are dear."""
+        return self._prepared.is_reread
 
     def close(self) -> None:
         """Give back what is kept outside of memory: nothing is read after this."""

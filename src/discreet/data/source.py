@@ -83,7 +83,12 @@ class Prepared(ABC):
     """Rows ready to be summed."""
 
     is_streamed = False
-    """Whether rows are read again in every pass, because they may not fit into memory."""
+    """Whether rows come in pieces, because they may not fit into memory."""
+
+    @property
+    def is_reread(self) -> bool:
+        """Whether rows are read, or made, again in every pass."""
+        return self.is_streamed
 
     @property
     @abstractmethod

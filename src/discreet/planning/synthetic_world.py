@@ -174,7 +174,8 @@ class World:
             own = math.sqrt(1 - self._correlation) * ndtri(uniform)
             uniform = ndtr(math.sqrt(self._correlation) * shared + own)
         inside = ndtri(ndtr(-SPREAD) + uniform * (ndtr(SPREAD) - ndtr(-SPREAD))) / SPREAD
-        return np.asarray(column.middle + column.half * np.clip(inside, -1, 1))
+        drawn = np.asarray(column.middle + column.half * np.clip(inside, -1, 1))
+        return np.rint(drawn) if column.whole else drawn
 
     def _pulls(self, rows: Array) -> Array:
         total, place, bends = np.zeros((len(rows), self._facts.count)), 0, iter(self._bends)

@@ -27,6 +27,7 @@ from discreet.record import one_of
 
 LARGEST = 1e100
 NARROWEST = 1e-100
+LARGEST_WHOLE = 2.0**50
 
 Cells = NDArray[Any] | Coded
 """The values of one column as they came: numbers, text, or anything in an object array."""
@@ -103,6 +104,9 @@ class Numeric(Column):
         bounds. ``low`` and ``high`` are these bounds then. It is for ``columns=`` of
         :class:`~discreet.linear_model.LinearClassifier`,
         :class:`~discreet.linear_model.LinearRegressor` and :class:`~discreet.svm.LinearSVC`.
+    whole
+        Whether values are whole numbers: then additive models have a cell for each of them, if
+        there are at most 256, and any other value counts as the nearest. Nothing else changes.
 
     Examples
     --------
@@ -112,12 +116,15 @@ class Numeric(Column):
     [0.0, -1.0]
     >>> Numeric(None, None, public_bounds=(0, 1e6)).words
     'numbers within 0 and 1000000, whose range is found privately'
+    >>> Numeric(0, 10, whole=True).words
+    'whole numbers from 0 to 10'
     """
 
     low: float
     high: float
     fill: float | None = None
     public_bounds: tuple[float, float] | None = None
+    whole: bool = False
 
     def __init__(
         self,
@@ -125,6 +132,8 @@ class Numeric(Column):
         high: float | None,
         fill: float | None = None,
         public_bounds: tuple[float, float] | None = None,
+        *,
+        whole: bool = False,
     ) -> None:
         ends = _ends_of(low, high, public_bounds)
         object.__setattr__(self, "low", ends[0])
@@ -143,6 +152,17 @@ class Numeric(Column):
                 "public_bounds must be so wide that a small part of them is a range in floating "
                 f"point; got {self.low} to {self.high}. Rescale the column, or move its zero."
             )
+        _checks.truth(whole=whole)
+        object.__setattr__(self, "whole", bool(whole))
+        if self.whole and self.public_bounds is not None:
+            raise InputError("whole numbers need a range; a range that is found is of any numbers.")
+        if self.whole and not all(
+            end.is_integer() and abs(end) <= LARGEST_WHOLE for end in (self.low, self.high)
+        ):
+            raise InputError(
+                f"the range of whole numbers must end at whole numbers within {LARGEST_WHOLE:,.0f} "
+                f"of zero; got {self.low} to {self.high}."
+            )
         if self.fill is not None and not self.low <= self.fill <= self.high:
             raise InputError(
                 f"fill must lie between low and high, {self.low} and {self.high}; got {self.fill}."
@@ -150,7 +170,8 @@ class Numeric(Column):
 
     def __repr__(self) -> str:
         if self.public_bounds is None:
-            return f"Numeric(low={self.low!r}, high={self.high!r}, fill={self.fill!r})"
+            whole = ", whole=True" if self.whole else ""
+            return f"Numeric(low={self.low!r}, high={self.high!r}, fill={self.fill!r}{whole})"
         return f"Numeric(None, None, fill={self.fill!r}, public_bounds={self.public_bounds!r})"
 
     def within(self, low: float, high: float) -> Numeric:
@@ -170,7 +191,8 @@ class Numeric(Column):
         if self.public_bounds is not None:
             within = f"numbers within {self.low:.12g} and {self.high:.12g}"
             return f"{within}, whose range is found privately{fill}"
-        return f"numbers from {self.low:.12g} to {self.high:.12g}{fill}"
+        kind = "whole numbers" if self.whole else "numbers"
+        return f"{kind} from {self.low:.12g} to {self.high:.12g}{fill}"
 
     @property
     def half(self) -> float:

@@ -28,7 +28,8 @@ class Marginals(Question):
 
     A row holds one whole number for each column, the cell that its value is in, which may depend
     on that row alone. A column of numbers has 2**depth cells of equal width, from left to right,
-    and one more, the last, for values that are missing. A category has a cell for each declared
+    and one more, the last, for values that are missing. If its numbers are whole, and no more than
+    those cells, it has a cell for each of them instead. A category has a cell for each declared
     level, and one more, the last, for anything else.
 
     Parameters
@@ -45,6 +46,8 @@ class Marginals(Question):
     by
         The place of a category: every other column is counted for each of its levels apart, and
         for anything else. None to count all rows together.
+    whole
+        Columns of whole numbers: the place of each, and how many values it has, at least two.
     person
         What becomes of the records of one person, where persons are protected.
 
@@ -59,8 +62,8 @@ class Marginals(Question):
     >>> question = Marginals([None, 3])
     >>> question.bounds.features
     Box(lower=(0.0, 0.0), upper=(256.0, 3.0))
-    >>> question.cells
-    (257, 4)
+    >>> question.cells, Marginals([None, 3], whole=[(0, 10)]).cells
+    ((257, 4), (11, 4))
     >>> Marginals([None, 3], by=1).copies  # the numbers once for each of three levels, and the rest
     (4, 1)
     """
@@ -70,6 +73,7 @@ class Marginals(Question):
     depth: int = 8
     max_rows: int = MOST_ROWS
     by: int | None = None
+    whole: tuple[tuple[int, int], ...] = ()
     person: Contributions | None = None
     bounds: Bounds = field(init=False, repr=False)
 
@@ -87,6 +91,13 @@ class Marginals(Question):
         object.__setattr__(self, "depth", int(self.depth))
         if not (self.labels is None or isinstance(self.labels, LabelSet | Interval)):
             raise InputError("labels must be a LabelSet or an Interval, or None.")
+        object.__setattr__(self, "whole", tuple((int(at), int(count)) for at, count in self.whole))
+        if sorted({at for at, _ in self.whole}) != [at for at, _ in self.whole]:
+            raise InputError("whole must list columns in their order, each of them once.")
+        for place, count in self.whole:
+            _checks.whole(whole=count, at_least=2, at_most=2**self.depth)
+            if not 0 <= place < len(plain) or plain[place] is not None:
+                raise InputError(f"whole must name columns of numbers; {place} is another.")
         if self.by is not None:
             _checks.whole(by=self.by, at_least=0, at_most=len(plain) - 1)
             if plain[self.by] is None:
@@ -106,7 +117,11 @@ class Marginals(Question):
     @property
     def cells(self) -> tuple[int, ...]:
         """How many cells each column has, that of missing values or anything else included."""
-        return tuple(1 + (2**self.depth if count is None else count) for count in self.levels)
+        values, most = dict(self.whole), 2**self.depth
+        return tuple(
+            1 + (values.get(place, most) if count is None else count)
+            for place, count in enumerate(self.levels)
+        )
 
     @property
     def copies(self) -> tuple[int, ...]:

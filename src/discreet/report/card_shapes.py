@@ -77,7 +77,8 @@ def name_place(shape: Json, place: int) -> str:
     if shape["levels"] is not None:
         return str(shape["levels"][place])
     low, high = shape["ends"]
-    return f"{low + (high - low) * (place + 0.5) / len(shape['values']):.4g}"
+    digits = 10 if shape.get("is_whole") else 4
+    return f"{low + (high - low) * (place + 0.5) / len(shape['values']):.{digits}g}"
 
 
 LEFT, WIDTH, RIGHT, HEIGHT, FLOOR = 34.0, 208.0, 10.0, 116.0, 22.0
@@ -158,17 +159,20 @@ def _draw(shape: Json, scale: HeightScale) -> str:
 def list_empty(shape: Json) -> list[tuple[int, int]]:
     """Return where stretches without data begin and end; of numbers no short ones between others.
 
+    Of numbers that are declared as whole ones all stretches count.
+
     Examples
     --------
     >>> list_empty({"shares": [0, 0.5, 0, 0.5, 0, 0, 0, 0, 0.5], "levels": None})
     [(0, 1), (4, 8)]
     """
     shares, stretches = shape["shares"], list[tuple[int, int]]()
+    has_gaps = shape["levels"] is None and not shape.get("is_whole")
     for is_empty, places in groupby(range(len(shares)), lambda place: shares[place] <= LEAST_SHARE):
         listed = list(places)
         begin, end = listed[0], listed[-1] + 1
         is_short = end - begin <= LONGEST_GAP and 0 < begin < end < len(shares)
-        if is_empty and not (is_short and shape["levels"] is None):
+        if is_empty and not (is_short and has_gaps):
             stretches.append((begin, end))
     return stretches
 

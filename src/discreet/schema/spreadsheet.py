@@ -34,6 +34,9 @@ SETTINGS = {
 }
 """What a line may set that is no column, and the table of a TOML file that it stands in."""
 
+WHOLE = "whole"
+"""The type of a column of whole numbers."""
+
 SEPARATOR = ";"
 TRUTHS = {"true": True, "false": False}
 
@@ -104,9 +107,9 @@ def _rows(schema: Schema) -> Iterator[tuple[str, ...]]:
                 raise InputError(
                     f"{name!r} has public_bounds, for which a spreadsheet has no column; use TOML."
                 )
-            case Numeric(low=low, high=high, fill=fill):
-                filled = "" if fill is None else _spell(fill)
-                yield (name, USE, NUMBER, _spell(low), _spell(high), filled, "")
+            case Numeric(low=low, high=high, fill=fill, whole=whole):
+                filled, kind = "" if fill is None else _spell(fill), WHOLE if whole else NUMBER
+                yield (name, USE, kind, _spell(low), _spell(high), filled, "")
             case Category(levels=levels):
                 yield (name, USE, CATEGORY, "", "", "", _join(levels, name))
             case Undeclared(kind=kind):
@@ -150,13 +153,17 @@ def _lines(text: str) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _column(cells: dict[str, str], where: str) -> dict[str, Any]:
     kind = cells["type"].lower() or (CATEGORY if cells["values"] else NUMBER)
-    if kind not in (NUMBER, CATEGORY):
-        raise InputError(f"{where}: type must be {NUMBER} or {CATEGORY}; got {kind[:40]!r}.")
+    if kind not in (NUMBER, WHOLE, CATEGORY):
+        raise InputError(
+            f"{where}: type must be {NUMBER}, {WHOLE} or {CATEGORY}; got {kind[:40]!r}."
+        )
     if kind == CATEGORY:
         return {"type": kind, "categories": _split(cells["values"])}
     if cells["values"]:
         raise InputError(f"{where}: values are for categories; a number has lowest and highest.")
-    column: dict[str, Any] = {"type": kind, "range": _ends(cells, where)}
+    column: dict[str, Any] = {"type": NUMBER, "range": _ends(cells, where)}
+    if kind == WHOLE:
+        column["whole"] = True
     if cells["missing"]:
         column["missing"] = _number(cells["missing"], f"{where}: missing")
     return column

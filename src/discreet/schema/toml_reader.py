@@ -43,10 +43,10 @@ Made = TypeVar("Made")
 
 TABLES = ("data", "target", "columns", "privacy", "model")
 GROUPS = "group"
-OF_GROUP = ("columns", "type", "range", "missing", "categories")
+OF_GROUP = ("columns", "type", "range", "missing", "whole", "categories")
 DATA = ("name", "protects", "person", "rows_per_person", "unit", "query", "ignored")
 TARGET = ("name", "task", "classes", "range")
-OF_NUMBER = ("type", "range", "missing", "public_bounds")
+OF_NUMBER = ("type", "range", "missing", "whole", "public_bounds")
 OF_CATEGORY = ("type", "categories")
 PRIVACY = ("epsilon", "delta")
 MODEL = ("mechanism", "max_rows", "expected_rows")
@@ -277,7 +277,10 @@ def _number_column(table: dict[str, Any], where: str) -> Column | Undeclared:
         return Undeclared(NUMBER)
     if fill is not None and not widest[0] <= fill <= widest[1]:
         raise InputError(f"{where} missing must lie within the range; got {fill:g}.")
-    return _locate_refusal(where, lambda: Numeric(*widest, fill, bounds))
+    whole = table.get("whole", False)
+    if not isinstance(whole, bool):
+        raise InputError(f"{where} whole must be true or false; got {_shorten(whole)}.")
+    return _locate_refusal(where, lambda: Numeric(*widest, fill, bounds, whole=whole))
 
 
 def _kind_declared(table: dict[str, Any], where: str) -> str:

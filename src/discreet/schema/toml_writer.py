@@ -98,11 +98,13 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
 
 def _declaration(column: Column | Undeclared) -> Iterator[str]:
     match column:
-        case Numeric(low=low, high=high, fill=fill, public_bounds=bounds):
+        case Numeric(low=low, high=high, fill=fill, public_bounds=bounds, whole=whole):
             yield f'type = "{NUMBER}"'
             yield f"{'range' if bounds is None else 'public_bounds'} = {_list((low, high))}"
             if fill is not None:
                 yield f"missing = {_value(fill)}"
+            if whole:
+                yield "whole = true"
         case Category(levels=levels):
             yield f'type = "{CATEGORY}"'
             yield f"categories = {_list(levels)}"

@@ -34,12 +34,12 @@ def marginal_splits(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
             (CLASSES, " with classes", (-1.0, 1.0)),
             (Interval(0, 1), " with a target", (0.0, 1.0)),
         ):
-            asked = Marginals((None, 3, None), declared, depth=4, max_rows=2**20)
+            asked = Marginals((None, 3, None), declared, 4, max_rows=2**20, whole=((2, 5),))
             yield exact_case(f"{law} marginals{what}", MarginalSplits(law), asked, spent,
-                             ends_pair(unit, [15.0, 2.0, 15.0], marks))  # fmt: skip
-        apart = Marginals((None, 3, None), depth=4, max_rows=2**20, by=1)
+                             ends_pair(unit, [15.0, 2.0, 4.0], marks))  # fmt: skip
+        apart = Marginals((None, 3, None), depth=4, max_rows=2**20, by=1, whole=((2, 5),))
         yield exact_case(f"{law} marginals by groups", MarginalSplits(law), apart, spent,
-                         ends_pair(unit, [15.0, 2.0, 15.0]))  # fmt: skip
+                         ends_pair(unit, [15.0, 2.0, 4.0]))  # fmt: skip
 
 
 def additive_model(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:

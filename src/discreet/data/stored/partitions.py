@@ -21,7 +21,12 @@ from discreet.data.block import Block
 from discreet.data.dense import rows_of_width
 from discreet.data.source import Kernel, Prepared, Remake
 from discreet.data.stored import worker
-from discreet.data.stored.stream import CACHED_BYTES, HELD_BYTES
+from discreet.data.stored.stream import (
+    CACHED_BYTES,
+    HELD_BYTES,
+    fits_together,
+    join_prepared,
+)
 from discreet.data.stored.worker import Broken
 from discreet.errors import PrivacyError, SourceChanged
 from discreet.questions.bounds import Bounds
@@ -132,6 +137,10 @@ class PreparedPartitions(Prepared):
 
     def remake(self, change: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
         parts = self._make_tasks(worker.remake_rows, change=change, bounds=bounds)
+        if not _is_cluster() and fits_together(self.count, bounds):
+            held = [_check_sound(part).rows for part in compute_tasks(parts)]
+            found = [rows for rows in held if rows.count] or held[:1]
+            return lambda: join_prepared(found), rows_of_width(bounds.n_features)
         if _is_cluster() or _is_little(self.count, bounds):
             parts = list(_persist(parts))
         made = replace(self, parts=tuple(parts), bounds=bounds)

@@ -39,6 +39,9 @@ CACHED_BYTES = 2**28
 HELD_BYTES = 2**26
 """How much a sample of the rows may take."""
 
+REMADE_BYTES = 2**27
+"""Rows made for a second stage that take no more are held, and summed as those of an array are."""
+
 
 class Feed(ABC):
     """Where pieces come from; what it says of itself is found without reading a row."""
@@ -99,6 +102,10 @@ class PreparedStream(Prepared):
 
     is_streamed = True
     bounds: Bounds
+
+    @property
+    def is_reread(self) -> bool:
+        return True
 
     @property
     def is_held(self) -> bool:
@@ -186,14 +193,15 @@ class PreparedStream(Prepared):
 
     def remake(self, change: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
         stream = RemadeStream(self, lambda piece: change(piece).prepare(bounds), bounds)
+        if fits_together(self.count, bounds):
+            return partial(join_pieces, stream), rows_of_width(bounds.n_features)
         # Rows are remade for a second stage, of many passes; single columns for a few.
         spilt = SpiltStream(stream, waits=int(bounds.n_features == 1))
         return lambda: spilt, rows_of_width(bounds.n_features)
 
     def gather(self) -> tuple[Any, Vector | None]:
         check_held(self.bounds)
-        pieces = [piece for piece in _all_of(self) if piece.count]
-        return join_prepared(pieces).gather() if pieces else self._no_rows().gather()
+        return join_pieces(self).gather()
 
 
 @dataclass(eq=False, repr=False)
@@ -273,6 +281,10 @@ class FedStream(PreparedStream):
         return self._fits
 
     @property
+    def is_reread(self) -> bool:
+        return not self._fits
+
+    @property
     def _fits(self) -> bool:
         return self.count * self.bounds.n_features * 8 <= self.cached_bytes
 
@@ -346,6 +358,10 @@ class SpiltStream(DerivedStream):
     def bounds(self) -> Bounds:  # type: ignore[override]
         return self.before.bounds
 
+    @property
+    def is_reread(self) -> bool:
+        return self.before.is_reread
+
     def lazy_pieces(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
         spill = self._open_spill()
         if spill is None:
@@ -416,6 +432,17 @@ def check_held(bounds: Bounds) -> None:
             f"ones may be more than {CACHED_BYTES // 2**20} MB; declare fewer, pass an array, or "
             "use another mechanism."
         )
+
+
+def fits_together(count: int, bounds: Bounds) -> bool:
+    """Say whether rows made for a second stage are few enough to be held."""
+    return count * bounds.n_features * 8 <= REMADE_BYTES
+
+
+def join_pieces(stream: PreparedStream) -> Prepared:
+    """Return all rows of a stream, held together."""
+    pieces = [piece for piece in _all_of(stream) if piece.count]
+    return join_prepared(pieces) if pieces else stream._no_rows()
 
 
 def join_prepared(pieces: Sequence[Prepared]) -> Prepared:

@@ -75,7 +75,7 @@ class RowsObjective:
         # A Hessian is a product of matrices, which runs at a better rate than one with a vector.
         is_formed = self.dimension <= DENSE_WIDTH
         self.passes_per_hessian = self.dimension / self.columns_a_pass if is_formed else 0.0
-        self._is_costly = rows.is_streamed and self.dimension <= DENSE_WIDTH
+        self._is_costly = rows.is_reread and self.dimension <= DENSE_WIDTH
         self._last: _Evaluation | None = None
         self._hessians = PASSES_WITH_HESSIAN if self.dimension <= HESSIAN_BESIDE else 0
 

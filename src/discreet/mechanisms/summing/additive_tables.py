@@ -62,16 +62,23 @@ class ColumnTable:
         return np.asarray(self.variances + means**2)
 
 
-def tables_of_numbers(found: Sequence[ColumnShares], terms: int) -> Iterator[ColumnTable]:
+def tables_of_numbers(
+    found: Sequence[ColumnShares], terms: int, most: int
+) -> Iterator[ColumnTable]:
     """Yield place and cosines of half rank, half place, orthonormal under each column's shares.
 
-    Missing values have zeros, and a feature of their own if they stand out of the noise.
+    Missing values have zeros, and a feature of their own if they stand out of the noise. Cells are
+    parts of a range if there are as many as ``most``, and otherwise whole numbers.
     """
-    if not found:
-        return
-    functions = _functions(np.stack([column.known for column in found]), terms)
-    for column, table in zip(found, functions, strict=True):
-        yield _table_of(column, table)
+    known = [column.known for column in found]
+    functions = dict[int, Array]()
+    for size in {shares.size for shares in known}:
+        places = [place for place, shares in enumerate(known) if shares.size == size]
+        together = np.stack([known[place] for place in places])
+        made = _functions(together, terms, is_whole=size < most)
+        functions |= zip(places, made, strict=True)
+    for place, column in enumerate(found):
+        yield _table_of(column, functions[place])
 
 
 def _table_of(found: ColumnShares, functions: Array) -> ColumnTable:
@@ -104,7 +111,7 @@ def table_of_levels(found: ColumnShares, *, centred: bool = True) -> ColumnTable
     return ColumnTable(entries, variances[:-1], shares)
 
 
-def _functions(known: Array, terms: int) -> list[Array]:
+def _functions(known: Array, terms: int, *, is_whole: bool) -> list[Array]:
     """Return functions of cells, centred and orthonormal under the shares, of each column.
 
     ``known`` has a line for each column; those that are dropped are zeros meanwhile.
@@ -113,8 +120,11 @@ def _functions(known: Array, terms: int) -> list[Array]:
     reached = np.cumsum(known, axis=1)
     low = (reached < TAIL).sum(axis=1, keepdims=True)
     high = np.minimum((reached < 1 - TAIL).sum(axis=1, keepdims=True), cells - 1)
-    middle = (np.arange(cells) + 0.5) / cells
-    place = np.clip((middle - low / cells) / ((high + 1 - low) / cells), 0.0, 1.0)
+    if is_whole:
+        place = np.clip((np.arange(cells) - low) / np.maximum(high - low, 1), 0.0, 1.0)
+    else:
+        middle = (np.arange(cells) + 0.5) / cells
+        place = np.clip((middle - low / cells) / ((high + 1 - low) / cells), 0.0, 1.0)
     mixed = (reached - known / 2 + place) / 2
     found, is_kept = list[Array](), list[Booleans]()
     for term in range(1, terms + 1):
@@ -238,7 +248,8 @@ def make_frame(
     if ``with_pairs``, and if there are no more of them than of all others.
     """
     columns = list(zip(question.levels, marginals.columns, strict=True))
-    numbers = tables_of_numbers([found for count, found in columns if count is None], terms)
+    counted = [found for count, found in columns if count is None]
+    numbers = tables_of_numbers(counted, terms, 2**question.depth)
     tables = [
         next(numbers) if count is None else table_of_levels(found, centred=centred)
         for count, found in columns

@@ -64,6 +64,20 @@ class SplitLayout:
         kinds += [1 + depth + level for level in range(target) for _ in range(2**level)]
         return np.array(kinds, dtype=np.int64)
 
+    @cached_property
+    def leaves(self) -> list[Integers]:
+        """Which of the finest parts of its range each cell of a column of numbers is.
+
+        All of them, in their order; those of fewer whole numbers are spread evenly, so that every
+        split has about as many on either side.
+        """
+        finest, values = 2**self.question.depth, dict(self.question.whole)
+        return [
+            (2 * np.arange(cells := values.get(place, finest)) + 1) * finest // (2 * cells)
+            for place, count in enumerate(self.question.levels)
+            if count is None
+        ]
+
     @property
     def label_counts(self) -> int:
         """How many counts there are of the label: of each, or of all rows."""
@@ -136,14 +150,20 @@ class SplitLayout:
 
     def split(self, counts: Integers) -> Integers:
         """Return the numbers that follow from counts of cells, column after column."""
-        question = self.question
+        question, leaves = self.question, iter(self.leaves)
         ends = np.cumsum(np.multiply(question.cells, question.copies))
         parts = list[Integers]()
         for count, copies, counted in zip(
             question.levels, question.copies, np.split(counts, ends)[:-1], strict=True
         ):
+            places = next(leaves) if count is None else None
             for found in counted.reshape(copies, -1):
-                parts += [found] if count is not None else [found[-1:], split_counts(found[:-1])]
+                if places is None:
+                    parts.append(found)
+                    continue
+                known = np.zeros(2**question.depth, dtype=np.int64)
+                known[places] = found[:-1]
+                parts += [found[-1:], split_counts(known)]
         label = counts[ends[-1] :]
         if isinstance(self.question.labels, Interval):
             parts += [label.sum(keepdims=True), split_counts(label)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet._types import Array, Vector
+from discreet._types import Array, Booleans, Integers, Vector
 from discreet.errors import InputError
 from discreet.mechanisms.summing.dyadic_splits import SplitLayout
 from discreet.mechanisms.summing.projected_counts import project_counts
@@ -66,7 +66,7 @@ def read_marginals(layout: SplitLayout, released: Vector, deviations: Vector) ->
     fewest = FEWEST if noise else 1.0
     rows = max(total, fewest)
     numbers = [part for count, part in zip(question.levels, parts, strict=True) if count is None]
-    spread = _spread_numbers(numbers, rows, deviations[: 1 + depth], fewest)
+    spread = _spread_numbers(numbers, layout.leaves, rows, deviations[: 1 + depth], fewest)
     columns = list[ColumnShares]()
     for count, part in zip(question.levels, parts, strict=True):
         if count is None:
@@ -83,26 +83,35 @@ def read_marginals(layout: SplitLayout, released: Vector, deviations: Vector) ->
 
 
 def _spread_numbers(
-    parts: list[Vector], rows: float, deviations: Vector, fewest: float
+    parts: list[Vector], leaves: list[Integers], rows: float, deviations: Vector, fewest: float
 ) -> Iterator[ColumnShares]:
     """Yield the shares of each column of numbers, worked out together."""
     if not parts:
         return
     together = np.stack(parts)
     missing = np.where(together[:, 0] > CLEARLY * deviations[0], together[:, 0], 0.0)
-    known = join_splits(together[:, 1:], np.maximum(rows - missing, fewest), deviations[1:])
-    for cells, absent in zip(np.column_stack([known, missing]), missing, strict=True):
+    can_hold = np.zeros((len(parts), 2 ** (deviations.size - 1)), dtype=bool)
+    for line, places in zip(can_hold, leaves, strict=True):
+        line[places] = True
+    totals = np.maximum(rows - missing, fewest)
+    known = join_splits(together[:, 1:], totals, deviations[1:], can_hold)
+    for found, places, absent in zip(known, leaves, missing, strict=True):
+        cells = np.append(found[places], absent)
         yield ColumnShares(cells / cells.sum(), bool(absent > 0))
 
 
-def join_splits(splits: Array, total: float | Vector, deviations: Vector) -> Array:
+def join_splits(
+    splits: Array, total: float | Vector, deviations: Vector, can_hold: Booleans | None = None
+) -> Array:
     r"""Return counts of cells that are not negative and have this total, from noisy splits.
 
     From the whole range downwards, of one column or of several, a line each. Of t rows in a node,
     a left share that could be anything between 0 and 1 has the variance :math:`t^2/3` as a
     difference, so the best linear estimate of the difference is
     :math:`c \, t^2/(t^2 + 3 \sigma^2)`: where noise dominates halves are equal, and stretches
-    without rows stay empty.
+    without rows stay empty. Where ``can_hold`` says that some cells hold nothing whatever the rows,
+    a share of the cells that may hold something is the middle instead, and all goes where there is
+    but one side.
 
     Examples
     --------
@@ -110,12 +119,16 @@ def join_splits(splits: Array, total: float | Vector, deviations: Vector) -> Arr
     [5.0, 1.0, 0.0, 2.0]
     """
     counts, start = np.expand_dims(np.asarray(total, dtype=np.float64), -1), 0
+    places = np.ones(2**deviations.size, dtype=bool) if can_hold is None else can_hold
     for deviation in deviations:
         cells = counts.shape[-1]
         found = splits[..., start : start + cells]
-        squared = counts**2
-        shrunk = found * squared / np.maximum(squared + 3 * deviation**2, np.finfo(float).tiny)
-        kept = np.clip(shrunk, -counts, counts)
+        sides = places.reshape(*places.shape[:-1], cells, 2, -1).sum(axis=-1)
+        left = sides[..., 0] / np.maximum(sides.sum(axis=-1), 1)
+        middle, squared = (2 * left - 1) * counts, 4 * left * (1 - left) * counts**2
+        shrunk = (found - middle) * squared
+        shrunk /= np.maximum(squared + 3 * deviation**2, np.finfo(float).tiny)
+        kept = np.clip(middle + shrunk, -counts, counts)
         start += cells
         halves = np.stack([counts + kept, counts - kept], axis=-1) / 2
         counts = halves.reshape(*counts.shape[:-1], 2 * cells)
