@@ -80,9 +80,9 @@ def pair_of_persons(pair: Pair, unit: Unit, times: int, others: int) -> Pair:
 
     def table(data: Any, keys: list[Any], beside: list[Any], often: int) -> Any:
         X, y = data if isinstance(data, tuple) else (data, None)
-        is_common = np.array([key in set(beside) for key in keys])
-        taken = np.repeat(np.arange(len(keys)), np.where(is_common, 1, often))
-        ids = np.array([names[key] if key in set(beside) else 0 for key in keys])
+        common = set(beside)
+        ids = np.array([names[key] if key in common else 0 for key in keys])
+        taken = np.repeat(np.arange(len(keys)), np.where(ids > 0, 1, often))
         return np.asarray(X)[taken], None if y is None else np.asarray(y)[taken], ids[taken]
 
     return Pair(
