@@ -20,11 +20,13 @@ from discreet.errors import (
     ReleaseFailed,
 )
 from discreet.gate import release
+from discreet.geometry import Product
 from discreet.ledger import MemoryLedger, State
 from discreet.mechanisms import REGISTRY
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, Profile
 from discreet.privacy.unit import UNITS
+from discreet.questions import Cap
 from discreet.record import Release
 from support.cases import ALL_CASES, KINDS, Case, Data, case_labelled, every
 from support.cases.additive import AdditiveCase
@@ -175,8 +177,11 @@ def test_engines_block_sizes_and_threads_give_the_same_release(case):
     reference = plan.run(data.open(case), RehearsalNoise(3))
     error = case.solver_error(plan, data)
     options = [{"block_rows": 1}, {"block_rows": 7}, {"block_rows": 3, "threads": 2}]
-    engines = [data]
-    if case.question.bounds.features.contains(np.zeros(np.asarray(data.X).shape[1])):
+    engines, bounds = [data], case.question.bounds
+    # Parts of a product are clipped one by one, sparse rows to other last bits, by which rows of a
+    # person are told apart.
+    is_told_apart = isinstance(bounds.person, Cap) and isinstance(bounds.features, Product)
+    if bounds.features.contains(np.zeros(bounds.n_features)) and not is_told_apart:
         engines.append(data.as_sparse())
     for engine in engines:
         for option in options:

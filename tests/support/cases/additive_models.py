@@ -150,7 +150,7 @@ class AdditiveTargetCase(AdditiveModelCase):
     attained = 0.995  # of a smooth loss slopes only come near their largest
 
     def frame(self, plan, rows, frame, region):
-        centre = 0.5 if self.unit.rows_are_public else 0.0  # slopes of both signs, or of one
+        centre = 0.5 if self.unit.is_replace else 0.0  # slopes of both signs, or of one
         settings = TargetSettings(50.0, 1.0, 1.0, self.question.ridge, centre, 0.04)
         return super().frame(plan, plan.objective.place(rows, settings), frame, region)
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from discreet.audit import Pair
 from discreet.audit.cases import Case as Stated
+from discreet.audit.cases.persons import FEWER
 from discreet.data import LabelSet, Rows
 from discreet.mechanisms import Mechanism
 from discreet.noise import RehearsalNoise
@@ -58,19 +59,24 @@ class Case:
     unit: Unit
     budget: Budget
     worst_pair: tuple[Data, Data]
+    says_less: bool = False
 
     @classmethod
     def of(cls, stated: Stated):
         """Make one of what the auditor's list states."""
         pair, label = data_of(stated.pair), f"{stated.label}, {stated.pair.unit.name}"
-        return cls(label, stated.mechanism, stated.question, stated.pair.unit, stated.budget, pair)
+        whole = (label, stated.mechanism, stated.question, stated.pair.unit, stated.budget, pair)
+        return cls(*whole, says_less=stated.remark == FEWER)
 
     @property
     def attained(self):
         """What the worst pair attains of the declared sensitivity, at least.
 
-        Where persons are replaced nothing is said to cancel that would cancel of two records.
+        Where persons are replaced nothing is said to cancel that would cancel of two records; one
+        with fewer records says less.
         """
+        if self.says_less:
+            return 0.3
         return 0.5 if self.unit.protects_persons and self.unit.is_replace else 0.999
 
     def plan(self, budget=None):

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.audit.exact.laws.finite import exponential_selection
-from discreet.mechanisms.sampling.range_draws import STEPS
 from support.cases.base import Case
 from support.silent import SilentNoise
 
@@ -29,21 +28,16 @@ def laws_of(case, plan, column, level, pair=None):
     """The laws of one draw under two data sets, from the definition of its scores."""
     laws = []
     for data in pair or case.worst_pair:
-        counts = plan.draws.count(data.open(case))[column]
-        taken = np.repeat(np.arange(STEPS + 1), counts)
-        few = np.unique(np.concatenate([taken, taken + 1, [0]]))  # where scores can change
-        scores = rank_scores_at(taken, few, float(level))
-        each = np.diff(np.append(few, STEPS + 1))
-        laws.append(exponential_selection(-np.repeat(scores, each), float(plan.draws.rate)))
+        counts = plan.draws.count(data.open(case))[column] / plan.draws.weights.one
+        scores = rank_scores(counts, float(level))
+        laws.append(exponential_selection(-scores, float(plan.draws.rate)))
     return tuple(laws)
 
 
-def rank_scores_at(taken, points, q):
-    """Count by how many ranks the quantile misses each of some points, from left to right."""
-    n = len(taken)
-    below = np.searchsorted(taken, points, side="left")
-    upto = np.searchsorted(taken, points, side="right")
-    return np.maximum(np.maximum(below - q * n, q * n - upto), 0.0)
+def rank_scores(counts, q):
+    """Count by how many ranks the quantile misses each point, given how many lie at each."""
+    upto = np.cumsum(counts)
+    return np.maximum(np.maximum(upto - counts - q * upto[-1], q * upto[-1] - upto), 0.0)
 
 
 KINDS = {

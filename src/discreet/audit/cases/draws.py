@@ -137,7 +137,7 @@ def simplex_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
     for spent, draws, behind in ((pure, 1, 1.5), (budget, 40, 0.0)):
         bounds = Bounds(LinfBall(0.01), 2, labels=LabelSet([-1, 1]), max_rows=64)
         free = Mixture(MarginLogistic(margin=40.0), bounds)
-        entropy = least_with(free, unit, widest(spent, draws))
+        entropy = least_with(free, unit, widest(spent, draws)) * (1 + 1e-9)  # enough for more rows
         common = min(round(behind * entropy / 0.02), bounds.max_rows - 2)
         ahead = np.tile([[0.01, -0.01]], (common, 1))
         one = np.array([[0.01, -0.01]])

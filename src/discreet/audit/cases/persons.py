@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from discreet.questions import Cap, Contributions, Share
 
 THREE, MANY = 3, 200
 
+STRENGTHS = ("ridge", "entropy")
+
 FEWER = "a person with fewer records says less"
 
 
@@ -23,8 +26,9 @@ def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
     """Make cases of a unit of persons of those of records.
 
     The record that differs becomes several, all alike and of one person; where persons are
-    exchanged also several in place of one. All other records are each a person's own. Of the first
-    case there is one of each kind, of the others one; what a proof does not accept is left out.
+    exchanged also several in place of one. All other records are each a person's own, and there are
+    as many times more of them as a person may weigh more. Of the first case there is one of each
+    kind, of the others one; what a proof does not accept is left out.
     """
     kinds: list[tuple[str, Contributions, int, int]] = [
         ("a share of many records", Share(), MANY, MANY),
@@ -41,7 +45,8 @@ def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
 def _asked(
     case: Case, unit: Unit, what: str, person: Contributions, times: int, others: int
 ) -> Case:
-    pair = pair_of_persons(case.pair, unit, times, others)
+    crowd = round(person.unit_weight(1.0))
+    pair = pair_of_persons(case.pair, unit, times, others, crowd)
     rows = max(len(data[0]) for data in (pair.first, pair.second))
     made = replace(
         case,
@@ -56,7 +61,8 @@ def _asked(
 def ask_of_persons(asked: Any, person: Contributions, rows: int = 0) -> Any:
     """Return what is asked, or who answers, with all that is declared about rows of persons.
 
-    There may be so many rows, or as many as before if that is more.
+    There may be so many rows, or as many as before if that is more. A ridge, or a multiple of the
+    entropy, is as many times as large as a person may weigh more.
     """
     if isinstance(asked, tuple):
         return tuple(ask_of_persons(part, person, rows) for part in asked)
@@ -66,24 +72,35 @@ def ask_of_persons(asked: Any, person: Contributions, rows: int = 0) -> Any:
     changed = {name: ask_of_persons(part, person, rows) for name, part in parts.items()}
     if "person" in parts:
         changed |= {"person": person, "max_rows": max(rows, parts["max_rows"])}
+    heavier = person.unit_weight(1.0)
+    if heavier > 1:
+        changed |= {name: heavier * parts[name] for name in STRENGTHS if parts.get(name)}
     is_same = all(changed[name] is part for name, part in parts.items())
     return asked if is_same else replace(asked, **changed)
 
 
-def pair_of_persons(pair: Pair, unit: Unit, times: int, others: int) -> Pair:
+def pair_of_persons(pair: Pair, unit: Unit, times: int, others: int, crowd: int) -> Pair:
     """Return tables with ids, in which the record that differs is there so many times.
 
-    It is there so many ``others`` times in the first table.
+    It is there so many ``others`` times in the first table. Of each common record there is a
+    ``crowd`` of persons.
     """
     first, second = ([*_keys(data)] for data in (pair.first, pair.second))
-    names = {key: place for place, key in enumerate(dict.fromkeys(first + second), 1)}
+    names = {
+        key: range(place, place + crowd)
+        for place, key in zip(count(1, crowd), dict.fromkeys(first + second), strict=False)
+    }
 
     def table(data: Any, keys: list[Any], beside: list[Any], often: int) -> Any:
         X, y = data if isinstance(data, tuple) else (data, None)
         common = set(beside)
-        ids = np.array([names[key] if key in common else 0 for key in keys])
-        taken = np.repeat(np.arange(len(keys)), np.where(ids > 0, 1, often))
-        return np.asarray(X)[taken], None if y is None else np.asarray(y)[taken], ids[taken]
+        persons = [[*names[key]] if key in common else [0] * often for key in keys]
+        taken = np.repeat(np.arange(len(keys)), list(map(len, persons)))
+        return (
+            np.asarray(X)[taken],
+            None if y is None else np.asarray(y)[taken],
+            np.array([*chain(*persons)]),
+        )
 
     return Pair(
         table(pair.first, first, second, others), table(pair.second, second, first, times), unit
