@@ -33,7 +33,9 @@ ROOMS = (
     "artifact", "feature_selection", "kernel", "linear_model", "location", "metrics",
     "model_selection", "online", "planning", "preprocessing", "report", "svm",
 )  # fmt: skip
-LEFT_OUT = {"radius=...": "radius=1.0", ", ...)": ", budget=budget)"}
+LEFT_OUT = {
+    "radius=...": "radius=1.0", ", ...)": ", budget=budget)", "columns=...": "columns=declared",
+}  # fmt: skip
 """What stands for the dots."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
@@ -57,6 +59,7 @@ def world(tmp_path_factory):
     model = LogisticRegression(
         epsilon=8.0, rehearsal=1, data_norm=2.0, classes=["no", "yes"], intervals=True
     )
+    patients = pd.DataFrame({"age": [30, 40, 50, 60], "ward": ["medical", "surgical"] * 2})
     many, chance = np.tile(X, (50, 1)), np.random.default_rng(0).random(50 * len(X))
     often = np.where(chance < 0.7, np.tile(TWO, 50), "no")  # so that probabilities are not 0 and 1
     bounds = Bounds(Box([-1.0] * 3, [1.0] * 3), 3)
@@ -68,7 +71,8 @@ def world(tmp_path_factory):
         "losses": discreet.Rows(X, bounds=bounds), "model": model.fit(many, often),
         "X": X, "y": TWO,
         "ledger": discreet.MemoryLedger(discreet.Budget(1.0)),
-        "duckdb": duckdb,
+        "duckdb": duckdb, "frame": patients, "ages": patients["age"],
+        "declared": {"age": (18, 100), "ward": ["medical", "surgical"]},
         "dask_frame": dask_frames.from_pandas(frame, npartitions=2),
         "fit": discreet.LinearClassifier(
             epsilon=1.0, rehearsal=1, data_norm=1.0, classes=["no", "yes"]

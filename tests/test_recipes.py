@@ -182,7 +182,7 @@ TOYS = {
                     "from discreet.data.stored.parquet",
                     "from discreet.data.stored.held_columns import HeldColumns\n",
                 ),
-                ("ParquetTable, DaskTable)", "HeldColumns, "),
+                ("    ParquetTable,\n", "    HeldColumns,\n"),
             ],
             "tests/support/doors.py": [
                 ("\nDOORS = (", (TEXTS / "held_columns_door.txt").read_text()),
@@ -201,7 +201,7 @@ TOYS = {
                     "from discreet.data.stored.file_table",
                     "from discreet.data.stored.feather import FeatherTable\n",
                 ),
-                ("ParquetTable, DaskTable)", "FeatherTable, "),
+                ("    ParquetTable,\n", "    FeatherTable,\n"),
             ],
             "tests/support/doors.py": [
                 ("\nDOORS = (", (TEXTS / "feather_door.txt").read_text()),

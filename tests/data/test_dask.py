@@ -79,7 +79,7 @@ def test_rows_can_be_thinned_sampled_split_mapped_and_relabelled():
             plain.transform(lambda some: some / 3, inner),
         ),
     ]
-    ones = Bounds(L2Ball(1.0), 1, labels=Interval(-9, 9), max_rows=10**5)
+    ones = Bounds(L2Ball(1.0), 1, labels=Interval(-9, 9), max_weight=3.0, max_rows=10**5)
     pairs.append((rows.entries(1, np.abs, ones), plain.entries(1, np.abs, ones)))
     drawn = [some.samples(2**61, RehearsalNoise(3), 4) for some in (rows, plain)]
     pairs += zip(*drawn, strict=True)

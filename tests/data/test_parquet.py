@@ -19,7 +19,7 @@ from discreet._parallel import prefetch
 from discreet.data import Bounds, Interval, LabelSet, ParquetTable, Rows, parquet_rows
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.stored import Wanted
-from discreet.data.stored import batches as reading
+from discreet.data.stored import arrow_batches as reading
 from discreet.data.stored import stream as streaming
 from discreet.data.stored.parquet import ParquetFeed
 from discreet.data.stored.stream import StreamSource
@@ -157,7 +157,7 @@ def test_rows_can_be_thinned_sampled_split_mapped_relabelled_and_gathered(tmp_pa
             assert one.count == other.count, name
             for a, b in zip(one.sum(exact), other.sum(exact), strict=True):
                 np.testing.assert_array_equal(a, b, err_msg=name)
-    entries = Bounds(L2Ball(1.0), 1, labels=Interval(-1, 1))
+    entries = Bounds(L2Ball(1.0), 1, labels=Interval(-1, 1), max_weight=3.0)
     ours, theirs = (r.entries(1, np.sin, entries) for r in (rows, plain))
     np.testing.assert_allclose(
         ours.sum(lambda block: block.labels.sum()), theirs.sum(lambda block: block.labels.sum())

@@ -18,7 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from discreet.data import Bounds, Interval, Rows, parquet_rows
-from discreet.data.stored import batches as reading
+from discreet.data.stored import arrow_batches as reading
 from discreet.data.stored import spill as spilling
 from discreet.data.stored import stream as streaming
 from discreet.data.stored.spill import Spill

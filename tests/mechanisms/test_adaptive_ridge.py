@@ -320,12 +320,11 @@ def test_a_problem_without_a_domain_is_refused(change, reason):
         AdaptiveRidge().plan(replace(problem_of(), **change), BUDGET, ADD)
 
 
-def test_other_losses_weights_and_widths_are_refused():
+def test_other_losses_and_widths_are_refused():
     classes = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]))
     domain = Indicator(L2Ball(1.0))
     for problem, reason in (
         (Problem(Logistic(), classes, ridge=1.0, penalty=domain), "squared loss"),
-        (problem_of(max_weight=2.0), "weighted"),
         (problem_of(p=1501), "columns"),
     ):
         with pytest.raises(NotAccepted, match=reason):

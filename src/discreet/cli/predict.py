@@ -44,7 +44,7 @@ def predict(
     from discreet.data.stored.sources import format_of
 
     if out is not None:
-        format_of(out)
+        format_of(out, is_new=True)
         check_new(out, force=force)
     model, schema = open_model(folder)
     predict_proba = getattr(model, "predict_proba", None) if proba else None

@@ -57,7 +57,7 @@ def split(
     schema = read(schema_file)
     sides = tables.declared_sides(schema, test_share, read_key(key_file))
     for path in out:
-        format_of(path)
+        format_of(path, is_new=True)
         check_new(path)
     train, test = out
     if train.resolve() == test.resolve():

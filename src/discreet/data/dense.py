@@ -183,7 +183,7 @@ def rows_of_width(width: int) -> int:
     that sums are the same whichever way rows came.
     """
     fitting = max(BLOCK_NUMBERS // width, 1)
-    return int(np.clip(2 ** (fitting.bit_length() - 1), FEWEST_ROWS, MOST_ROWS))
+    return int(np.clip(2 ** (int(fitting).bit_length() - 1), FEWEST_ROWS, MOST_ROWS))
 
 
 def check_shape(shape: tuple[int, ...], bounds: Bounds, *, may_be_empty: bool = False) -> None:

@@ -89,17 +89,9 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Promised:
-    """To whom a promise is made.
+    """To whom a promise is made, in words, and for how many records of one; None for any number.
 
-    Parameters
-    ----------
-    protects
-        What one record is, or one person, in words.
-    persons
-        Whether all records of a person are protected, however many.
-    rows
-        How many records of one the promise is meant for; of persons, how many are used. None for
-        any number.
+    Of persons it is how many records are used.
     """
 
     protects: str = ONE_RECORD

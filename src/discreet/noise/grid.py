@@ -28,6 +28,8 @@ from discreet.noise import law
 from discreet.noise.noise import Noise
 
 MOST_UNITS = 2.0**52
+"""Units of a grid up to here are whole numbers that floats hold exactly."""
+
 LARGEST = 2.0**1000
 """Noise of more than 2**23 scales, beyond all chance, would be needed to overflow."""
 _BLOCK = 1 << 16
@@ -199,7 +201,12 @@ def _release(values: ArrayLike, grid: Grid, draw: Callable[[int, int], Integers]
     return released
 
 
-FINE_BITS, FINEST_BITS = 24, 46
+FINE_BITS = 24
+"""How many times finer than its noise a grid usually is, in bits."""
+
+FINEST_BITS = 46
+"""How much finer a grid can be."""
+
 CUT_BITS = 36
 """Where values are cut towards zero: finer, because many small ones would lose much together."""
 NEGLIGIBLE = 2.0**-20

@@ -111,8 +111,8 @@ class ShiftedGaussian(Profile):
 
     >>> person = ShiftedGaussian(mu=0.2, log_ratio=0.2, joint=1.0, of_persons=True,
     ...                          directions="many")
-    >>> round(person.epsilon(1e-6) / logistic.epsilon(1e-6), 3), sorted(person.units)
-    (1.002, ['add_remove_person'])
+    >>> round(person.delta(1.0) / logistic.delta(1.0), 3), sorted(person.units)
+    (1.037, ['add_remove_person'])
     """
 
     kind: ClassVar[str] = "shifted_gaussian"

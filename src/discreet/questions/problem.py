@@ -132,8 +132,8 @@ class Problem(Question):
     def log_ratio(self) -> float:
         r""":math:`r \ln(1 + \beta R^2/(r \Lambda))`: what one can do to the volume element.
 
-        One row bends in one direction, r = 1. Those of a person may bend in r of them, and do most
-        if they share what they weigh together evenly.
+        The curvature of a row is in one direction, r = 1. That of a person may be in r of them, and
+        does most if these share evenly what the rows weigh together.
         """
         rank = self.bounds.rank
         return rank * math.log1p(self.row_smoothness / (rank * self.ridge)) * (1 + 1e-15)

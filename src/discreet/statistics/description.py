@@ -52,7 +52,7 @@ class Description:
     >>> import pandas as pd
     >>> from discreet import describe
     >>> patients = pd.DataFrame({"age": [30, 40, 50, 60] * 900})
-    >>> found = describe(patients, columns={"age": (18, 100)}, rehearsal=1)
+    >>> found = describe(patients, columns={"age": (18, 100)}, epsilon=1.0, delta=1e-6)
     >>> print(found.summary())  # doctest: +ELLIPSIS
     3... rows (3... to 3...)
     <BLANKLINE>

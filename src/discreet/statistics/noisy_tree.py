@@ -124,7 +124,7 @@ class NoisyTree:
     ...                  np.array([5.0, 1.0, 0.0, 2.0]))
     >>> sure = Confidence(0.95, is_laplace=False)
     >>> print(tree.mean(tree.places, sure, (0.0, 1.0)))
-    0.3438 (0.1161 to 0.5714)
+    0.3438 (0.124 to 0.5635)
     """
 
     splits: Vector

@@ -9,6 +9,7 @@ import numpy as np
 from discreet._page import notebook_html, sentence_html, table_html
 from discreet._types import Array, Vector
 from discreet.privacy import Guarantee
+from discreet.privacy.guarantee import in_three_digits
 from discreet.record import Release
 from discreet.statistics.noisy_tree import NoisyNumber
 
@@ -139,4 +140,5 @@ def _price(release: Release) -> str:
         return "Nothing is promised: without noise, or with seeded noise."
     said = release.guarantee
     where = f"charge {release.receipt_number} of its ledger" if release.ledger else "no ledger"
-    return f"Charged epsilon {said.epsilon():.4g} at delta {said.quoted_delta:.4g} ({where})."
+    charged = f"epsilon {in_three_digits(said.epsilon())} at delta {said.quoted_delta:.4g}"
+    return f"Charged {charged} ({where})."

@@ -148,7 +148,7 @@ def write(path: Path, columns: Mapping[str, CellArray]) -> None:
     """
     arrow = import_arrow()
     table = arrow.table({name: arrow.array(cells) for name, cells in columns.items()})
-    with format_of(path).writer(path, table.schema) as file:
+    with format_of(path, is_new=True).writer(path, table.schema) as file:
         file.write_table(table)
 
 

@@ -39,7 +39,7 @@ def units_of(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> units_of("gaussian_sum")
-    ('add_remove', 'replace')
+    ('add_remove', 'replace', 'add_remove_person', 'replace_person')
     """
     return mechanism_named(name).units
 

@@ -37,12 +37,12 @@ def of_persons(cases: Iterable[Case], unit: Unit) -> Iterator[Case]:
     if unit.is_replace:
         kinds.append(("three records for one", Cap(THREE), THREE, 1))
     for place, case in enumerate(cases):
-        made = [_asked(case, unit, *kind) for kind in kinds]
+        made = [_state(case, unit, *kind) for kind in kinds]
         found = [one for one in made if one.mechanism.accepts(one.question, unit)]
         yield from found if place == 0 else found[place % len(kinds) :][:1] or found[:1]
 
 
-def _asked(
+def _state(
     case: Case, unit: Unit, what: str, person: Contributions, times: int, others: int
 ) -> Case:
     crowd = round(person.unit_weight(1.0))

@@ -43,6 +43,9 @@ class FileTable(StoredTable):
     is_read_whole: ClassVar[bool] = False
     """Whether all rows are in memory together, which a fit then reads as those of a frame."""
 
+    is_written: ClassVar[bool] = True
+    """Whether new files of this kind are written here."""
+
     is_text: ClassVar[bool] = False
     """Whether a file is lines: the first has names, and may be a record; columns have no types."""
 

@@ -22,7 +22,7 @@ from discreet.data.arrow import (
     is_plain_text,
 )
 from discreet.data.frame import CellArray, Coded, Frame, matrix_of
-from discreet.data.stored.batches import BATCH_NUMBERS, BatchFeed, Place, read_column
+from discreet.data.stored.arrow_batches import BATCH_NUMBERS, BatchFeed, Place, read_column
 from discreet.data.stored.file_table import FilePart, FileTable, are_files, repeat_value
 from discreet.data.stored.files import (
     SUFFIXES,

@@ -23,7 +23,7 @@ from discreet.data.dense import NO_ROWS, rows_of_width
 from discreet.data.frame import Frame
 from discreet.data.kinds import kind_of
 from discreet.data.source import Source
-from discreet.data.stored.batches import BatchFeed, Place, read_column
+from discreet.data.stored.arrow_batches import BatchFeed, Place, read_column
 from discreet.data.stored.file_table import FilePart, FileTable
 from discreet.data.stored.spill import is_switched_off
 from discreet.data.stored.stream import PreparedStream, StreamSource, check_held
@@ -40,6 +40,8 @@ ASKED_AT_ONCE = 2**16
 
 class PulledTable(FileTable):
     """A table whose rows are asked for once, as batches of Arrow, with a schema of Arrow's."""
+
+    is_written = False
 
     schema: Any
 

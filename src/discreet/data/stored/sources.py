@@ -143,26 +143,29 @@ def check_file(path: Path | str) -> Path:
     """Return the path of one file, refusing what is none or of another format."""
     path = Path(path)
     if path.is_dir():
-        raise InputError(f"{path}: this is a folder; expected one {_words_of_formats()} file.")
+        raise InputError(f"{path}: this is a folder; expected one {_words_of(_formats())} file.")
     format_of(path)
     check_ordinary(path)
     with path.open("rb"):  # what the operating system refuses, it refuses here
         return path
 
 
-def format_of(path: Path | str) -> type[FileTable]:
+def format_of(path: Path | str, *, is_new: bool = False) -> type[FileTable]:
     """Return the format that the name of a file asks for; refuse a name that asks for none.
+
+    A new file is of a format that is written here.
 
     Examples
     --------
     >>> format_of("patients.CSV").__name__, format_of("patients.pq").__name__
     ('CsvTable', 'ParquetTable')
     """
-    for each in _formats():
+    formats = [each for each in _formats() if each.is_written or not is_new]
+    for each in formats:
         if has_suffix(path, each.suffixes):
             return each
     raise InputError(
-        f"{path}: a table must be a {_words_of_formats()} file; got "
+        f"{path}: a table must be a {_words_of(formats)} file; got "
         f"{Path(path).suffix.lower() or 'no suffix'}. Convert it first."
     )
 
@@ -171,6 +174,6 @@ def _formats() -> list[type[FileTable]]:
     return [source for source in SOURCES if issubclass(source, FileTable) and source.suffixes]
 
 
-def _words_of_formats() -> str:
-    *others, last = (each.suffixes[0] for each in _formats())
+def _words_of(formats: Sequence[type[FileTable]]) -> str:
+    *others, last = (each.suffixes[0] for each in formats)
     return f"{', '.join(others)} or {last}"
