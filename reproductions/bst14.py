@@ -15,7 +15,7 @@ from discreet import _checks
 from discreet.errors import CalibrationError
 from discreet.mechanisms import Learner, NoisyGradient, Plan, Verdict
 from discreet.mechanisms.noisy_gradient import NoisyGradientPlan
-from discreet.mechanisms.share import Share
+from discreet.mechanisms.share import BudgetShare
 from discreet.mechanisms.summing.batches import FixedBatches
 from discreet.mechanisms.summing.gradient_sums import GradientProblem, sums_of
 from discreet.mechanisms.summing.schedule import Schedule
@@ -73,7 +73,7 @@ class SingleRowGradient(Learner):
         if not 0 < budget.delta < 1 or not budget.is_private:
             raise CalibrationError("the noise in print is for a finite epsilon and a delta > 0.")
         rows = problem.bounds.max_rows
-        share: Share[GradientProblem] = Share(problem, budget, unit, beside, times)
+        share: BudgetShare[GradientProblem] = BudgetShare(problem, budget, unit, beside, times)
         schedule = Schedule(self._steps(rows), FixedBatches.of(1, rows, unit))
         grid = schedule.grid(share, printed_multiplier(rows, budget))
         profile = share.together(schedule.profile_on(share, grid), schedule.distance(problem))

@@ -22,7 +22,7 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.objective_perturbation import _gaussian_profile
 from discreet.mechanisms.one_vs_rest import OneVsRestPlan
-from discreet.mechanisms.share import BudgetShare as Share
+from discreet.mechanisms.share import BudgetShare
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, ShiftedGaussian
 from discreet.questions.problem import Problem
@@ -132,7 +132,7 @@ def test_gaussian_classes_compose_to_one_gaussian(unit, epsilon):
 @both_units
 def test_objective_perturbation_is_composed_by_its_own_profile_and_never_as_a_gaussian(unit):
     problem = question_of(3).problem
-    share = Share(problem, Budget(1.0, 1e-6), unit, None, 3)
+    share = BudgetShare(problem, Budget(1.0, 1e-6), unit, None, 3)
     together = _gaussian_profile(share, scale=9.0)
     once = _gaussian_profile(replace(share, times=1), scale=9.0)
     assert together.ideal.parts == once.ideal.parts * 3

@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.base import clone
 
 from discreet import AdditiveClassifier, AdditiveRegressor, LinearClassifier, MemoryLedger
-from discreet.additive.cell_features import read_cells
 from discreet.artifact import load, save
 from discreet.errors import DiscreetError
 from discreet.model_selection import PrivateRandomizedSearch, PrivateSearchCV
@@ -96,7 +95,7 @@ def count_errors(found, name, keep):
     labels = MODELS[name][1][keep]
     told = np.where(labels == "yes", 1.0, -1.0) if name == "two" else labels.astype(float)
     cells = [
-        read_cells(BoundedScaler(features.declared), features.columns, FRAME.iloc[keep])
+        features._read(BoundedScaler(features.declared), FRAME.iloc[keep])
         for features in found.feature_map().different
     ]
     question, model = planned(found)
